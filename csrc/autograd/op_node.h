@@ -1,0 +1,37 @@
+// OpNode: the tape node of a native op; its rules (Python) read what was saved here.
+#pragma once
+
+#include "autograd/node.h"
+#include "core/op.h"
+
+namespace flambeau::autograd {
+
+class OpNode final : public Node {
+ public:
+  OpNode(const OpDef& def, std::uint64_t needed) : def(&def), needed(needed) {}
+  Grads apply(Grads&& grads) override;
+  [[nodiscard]] std::string name() const override;
+  void release_variables() override;
+
+  // One per saved thing, in the order of Rules::Reads: arguments, metas, results.
+  struct Saved {
+    enum class Kind : std::uint8_t { Argument, Meta, Result } kind;
+    std::uint16_t index;               // parameter or result
+    SavedTensor tensor;                // Tensor arguments and results
+    std::vector<SavedTensor> tensors;  // Tensor[] arguments
+    Value value;                       // everything else (owned); metas: a meta tensor
+  };
+  [[nodiscard]] const Saved* find(Saved::Kind kind, std::size_t index) const;
+
+  const OpDef* def;
+  std::uint64_t needed;              // bit per differentiable parameter
+  InlineVec<Saved, 3> saved;
+  // Number of edges that each differentiable parameter takes (a Tensor[] takes as many as it has items).
+  InlineVec<std::uint32_t, 2> edge_counts;
+  bool released = false;
+  // Set by the engine's call of apply() for the rules: cotangents of results in, of inputs out.
+  Grads* grads_in = nullptr;
+  Grads* grads_out = nullptr;
+};
+
+}  // namespace flambeau::autograd

@@ -1,0 +1,272 @@
+// Element types: the twelve dtypes, their C++ counterparts, and dispatch from a runtime dtype to a static one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace flambeau {
+
+enum class DType : std::uint8_t {
+  Bool, UInt8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64, Complex64, Complex128,
+};
+inline constexpr int kNumDTypes = 12;
+
+// Plain pair with C layout. std::complex is avoided: kernels compiled per CPU level use no STL templates,
+// or the linker might keep the copy built for the highest level.
+template <class T>
+struct Complex {
+  T re, im;
+  Complex() = default;
+  constexpr Complex(T real, T imag = T(0)) : re(real), im(imag) {}
+  template <class U>
+  constexpr explicit Complex(const Complex<U>& z) : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}
+  friend constexpr Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+  friend constexpr Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  friend constexpr Complex operator-(Complex a) { return {-a.re, -a.im}; }
+  friend constexpr Complex operator*(Complex a, Complex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  friend constexpr Complex operator/(Complex a, Complex b) {
+    // Smith's method: no overflow in the squared modulus.
+    const T abs_re = b.re < 0 ? -b.re : b.re, abs_im = b.im < 0 ? -b.im : b.im;
+    if (abs_re >= abs_im) {
+      if (abs_re == T(0) && abs_im == T(0)) return {a.re / abs_re, a.im / abs_im};
+      const T ratio = b.im / b.re, scale = T(1) / (b.re + b.im * ratio);
+      return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    }
+    const T ratio = b.re / b.im, scale = T(1) / (b.im + b.re * ratio);
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+  }
+  Complex& operator+=(Complex b) { return *this = *this + b; }
+  Complex& operator-=(Complex b) { return *this = *this - b; }
+  Complex& operator*=(Complex b) { return *this = *this * b; }
+  friend constexpr bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
+  friend constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
+};
+using c64 = Complex<float>;
+using c128 = Complex<double>;
+
+template <class T>
+constexpr Complex<T> conj(Complex<T> z) { return {z.re, -z.im}; }
+
+// IEEE binary16, stored only; arithmetic is done in float.
+struct Half {
+  std::uint16_t bits;
+  Half() = default;
+  explicit Half(float value);
+  explicit operator float() const;
+};
+
+// Upper half of a binary32, round to nearest even.
+struct BFloat16 {
+  std::uint16_t bits;
+  BFloat16() = default;
+  explicit BFloat16(float value) {
+    std::uint32_t word;
+    std::memcpy(&word, &value, 4);
+    if ((word & 0x7fffffffU) > 0x7f800000U) {
+      bits = static_cast<std::uint16_t>((word >> 16) | 0x40U);
+    } else {
+      bits = static_cast<std::uint16_t>((word + 0x7fffU + ((word >> 16) & 1U)) >> 16);
+    }
+  }
+  explicit operator float() const {
+    const std::uint32_t word = std::uint32_t(bits) << 16;
+    float value;
+    std::memcpy(&value, &word, 4);
+    return value;
+  }
+};
+
+inline Half::Half(float value) {
+  std::uint32_t word;
+  std::memcpy(&word, &value, 4);
+  const std::uint32_t sign = (word >> 16) & 0x8000U;
+  word &= 0x7fffffffU;
+  if (word > 0x7f800000U) {
+    bits = static_cast<std::uint16_t>(sign | 0x7e00U);
+  } else if (word >= 0x477ff000U) {
+    bits = static_cast<std::uint16_t>(sign | 0x7c00U);
+  } else if (word < 0x38800000U) {
+    // Subnormal half: let float addition do the rounding.
+    float magnitude;
+    std::memcpy(&magnitude, &word, 4);
+    magnitude += 0.5F;
+    std::memcpy(&word, &magnitude, 4);
+    bits = static_cast<std::uint16_t>(sign | (word - 0x3f000000U));
+  } else {
+    word += 0xc8000fffU + ((word >> 13) & 1U);
+    bits = static_cast<std::uint16_t>(sign | (word >> 13));
+  }
+}
+
+inline Half::operator float() const {
+  const std::uint32_t sign = std::uint32_t(bits & 0x8000U) << 16;
+  std::uint32_t exponent = (bits >> 10) & 0x1fU, mantissa = bits & 0x3ffU, word;
+  if (exponent == 0x1fU) {
+    word = sign | 0x7f800000U | (mantissa << 13);
+  } else if (exponent != 0) {
+    word = sign | ((exponent + 112U) << 23) | (mantissa << 13);
+  } else {
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
+    std::memcpy(&word, &magnitude, 4);
+    word |= sign;
+  }
+  float value;
+  std::memcpy(&value, &word, 4);
+  return value;
+}
+
+template <class T> struct DTypeOf;
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
+template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::UInt8; };
+template <> struct DTypeOf<std::int8_t> { static constexpr DType value = DType::Int8; };
+template <> struct DTypeOf<std::int16_t> { static constexpr DType value = DType::Int16; };
+template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::Int32; };
+template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::Int64; };
+template <> struct DTypeOf<Half> { static constexpr DType value = DType::Float16; };
+template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::BFloat16; };
+template <> struct DTypeOf<float> { static constexpr DType value = DType::Float32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::Float64; };
+template <> struct DTypeOf<c64> { static constexpr DType value = DType::Complex64; };
+template <> struct DTypeOf<c128> { static constexpr DType value = DType::Complex128; };
+template <class T> inline constexpr DType dtype_of = DTypeOf<T>::value;
+
+constexpr std::int64_t itemsize(DType dtype) {
+  constexpr std::int8_t sizes[kNumDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  return sizes[static_cast<int>(dtype)];
+}
+constexpr bool is_complex(DType dtype) { return dtype >= DType::Complex64; }
+constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16 && dtype <= DType::Float64; }
+constexpr bool is_integral(DType dtype, bool include_bool) {
+  return dtype <= DType::Int64 && (include_bool || dtype != DType::Bool);
+}
+constexpr bool is_reduced_float(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+constexpr bool is_differentiable(DType dtype) { return dtype >= DType::Float16; }
+// complex -> the real dtype of its parts; others unchanged. Float16 has no complex partner here (complex64).
+constexpr DType to_real(DType dtype) {
+  return dtype == DType::Complex64 ? DType::Float32 : dtype == DType::Complex128 ? DType::Float64 : dtype;
+}
+constexpr DType to_complex(DType dtype) {
+  return is_complex(dtype) ? dtype : dtype == DType::Float64 ? DType::Complex128 : DType::Complex64;
+}
+// The dtype that arithmetic on `dtype` is done in: float16 and bfloat16 compute in float32.
+constexpr DType compute_dtype(DType dtype) { return is_reduced_float(dtype) ? DType::Float32 : dtype; }
+
+// "float32"
+constexpr const char* name_of(DType dtype) {
+  constexpr const char* names[kNumDTypes] = {"bool",     "uint8",   "int8",    "int16",     "int32", "int64",
+                                             "float16",  "bfloat16", "float32", "float64", "complex64", "complex128"};
+  return names[static_cast<int>(dtype)];
+}
+// PyTorch's spelling in messages: "Float", "Double", "ComplexFloat", "Long" ...
+constexpr const char* torch_name_of(DType dtype) {
+  constexpr const char* names[kNumDTypes] = {"Bool", "Byte",     "Char",  "Short",  "Int",          "Long",
+                                             "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+  return names[static_cast<int>(dtype)];
+}
+
+template <class T> struct TypeTag { using type = T; };
+
+// Call fn(TypeTag<T>{}) for the C++ type of dtype. Use as:
+//   dispatch_all(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... });
+template <class F>
+decltype(auto) dispatch_all(DType dtype, F&& fn) {
+  switch (dtype) {
+    case DType::Bool: return fn(TypeTag<bool>{});
+    case DType::UInt8: return fn(TypeTag<std::uint8_t>{});
+    case DType::Int8: return fn(TypeTag<std::int8_t>{});
+    case DType::Int16: return fn(TypeTag<std::int16_t>{});
+    case DType::Int32: return fn(TypeTag<std::int32_t>{});
+    case DType::Int64: return fn(TypeTag<std::int64_t>{});
+    case DType::Float16: return fn(TypeTag<Half>{});
+    case DType::BFloat16: return fn(TypeTag<BFloat16>{});
+    case DType::Float32: return fn(TypeTag<float>{});
+    case DType::Float64: return fn(TypeTag<double>{});
+    case DType::Complex64: return fn(TypeTag<c64>{});
+    default: return fn(TypeTag<c128>{});
+  }
+}
+
+[[noreturn]] void throw_bad_dtype(const char* op, DType dtype);  // NotImplementedError, PyTorch's wording
+
+template <class F>
+decltype(auto) dispatch_floating(const char* op, DType dtype, F&& fn) {  // float32, float64
+  switch (dtype) {
+    case DType::Float32: return fn(TypeTag<float>{});
+    case DType::Float64: return fn(TypeTag<double>{});
+    default: throw_bad_dtype(op, dtype);
+  }
+}
+template <class F>
+decltype(auto) dispatch_floating_and_complex(const char* op, DType dtype, F&& fn) {
+  switch (dtype) {
+    case DType::Float32: return fn(TypeTag<float>{});
+    case DType::Float64: return fn(TypeTag<double>{});
+    case DType::Complex64: return fn(TypeTag<c64>{});
+    case DType::Complex128: return fn(TypeTag<c128>{});
+    default: throw_bad_dtype(op, dtype);
+  }
+}
+template <class F>
+decltype(auto) dispatch_integral(const char* op, DType dtype, F&& fn) {  // without bool
+  switch (dtype) {
+    case DType::UInt8: return fn(TypeTag<std::uint8_t>{});
+    case DType::Int8: return fn(TypeTag<std::int8_t>{});
+    case DType::Int16: return fn(TypeTag<std::int16_t>{});
+    case DType::Int32: return fn(TypeTag<std::int32_t>{});
+    case DType::Int64: return fn(TypeTag<std::int64_t>{});
+    default: throw_bad_dtype(op, dtype);
+  }
+}
+// By element size only, for kernels that move values without looking at them (1, 2, 4, 8, 16 bytes).
+struct Bytes16 { std::uint64_t lo, hi; };
+template <class F>
+decltype(auto) dispatch_size(DType dtype, F&& fn) {
+  switch (itemsize(dtype)) {
+    case 1: return fn(TypeTag<std::uint8_t>{});
+    case 2: return fn(TypeTag<std::uint16_t>{});
+    case 4: return fn(TypeTag<std::uint32_t>{});
+    case 8: return fn(TypeTag<std::uint64_t>{});
+    default: return fn(TypeTag<Bytes16>{});
+  }
+}
+
+// Value conversion between any two element types, as PyTorch does it: complex -> real drops the imaginary part,
+// anything -> bool is "!= 0", float -> integer truncates (through int64 for narrow types, so it never traps).
+template <class To, class From>
+constexpr To convert(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<From, c64> || std::is_same_v<From, c128>) {
+    if constexpr (std::is_same_v<To, c64> || std::is_same_v<To, c128>) {
+      return To(value);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return value.re != 0 || value.im != 0;
+    } else {
+      return convert<To>(value.re);
+    }
+  } else if constexpr (std::is_same_v<To, c64>) {
+    return c64(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, c128>) {
+    return c128(static_cast<double>(value));
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Out of range is INT64_MIN on every path (what cvttsd2si gives), without undefined behaviour.
+    const double wide = static_cast<double>(value);
+    const std::int64_t whole =
+        wide >= -9223372036854775808.0 && wide < 9223372036854775808.0 ? static_cast<std::int64_t>(wide) : INT64_MIN;
+    return static_cast<To>(whole);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace flambeau

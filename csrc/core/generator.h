@@ -1,0 +1,50 @@
+// Generator: mt19937 with PyTorch's CPU state, so that the same seed gives the same numbers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace flambeau {
+
+class Generator {
+ public:
+  static constexpr std::uint64_t kDefaultSeed = 67280421310721ULL;
+  explicit Generator(std::uint64_t seed = kDefaultSeed) { manual_seed(seed); }
+  void manual_seed(std::uint64_t seed);  // also forgets cached normals
+  [[nodiscard]] std::uint64_t initial_seed() const { return seed_; }
+  std::uint32_t random() {  // 32 uniform bits
+    if (next_ == kN) refill();
+    return temper(state_[next_++]);
+  }
+  std::uint64_t random64() {  // PyTorch's order: high word first
+    const std::uint64_t high = random();
+    const std::uint64_t low = random();
+    return (high << 32) | low;
+  }
+  // Second value of a Box-Muller pair, kept for the next scalar draw (PyTorch caches one per precision).
+  bool has_normal_float = false, has_normal_double = false;
+  float normal_float = 0;
+  double normal_double = 0;
+
+  static constexpr int kN = 624;
+  // For get_state/set_state.
+  std::array<std::uint32_t, kN>& words() { return state_; }
+  int& position() { return next_; }
+  void set_initial_seed(std::uint64_t seed) { seed_ = seed; }
+
+ private:
+  void refill();
+  static std::uint32_t temper(std::uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680U;
+    y ^= (y << 15) & 0xefc60000U;
+    return y ^ (y >> 18);
+  }
+  std::array<std::uint32_t, kN> state_;
+  int next_ = kN;
+  std::uint64_t seed_ = 0;
+};
+
+Generator& default_generator();
+
+}  // namespace flambeau

@@ -1,0 +1,84 @@
+// OpDef: one operator: parsed schema, kernel, gradient rules. call_op() is the eager path: lazy bits, inference-mode and
+// in-place rules, recording on the tape, kernel. No Python here: the bindings parse Python arguments into Values first.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kernel.h"
+
+namespace flambeau {
+
+namespace autograd {
+class OpNode;
+}
+
+// "Tensor(a!) self", "int[2]? stride=None", "*, Scalar alpha=1"
+struct Parameter {
+  std::string name;
+  Tag tag = Tag::None;
+  bool optional = false;        // T?: None is accepted
+  bool optional_items = false;  // Tensor?[]
+  bool keyword_only = false;
+  bool has_default = false;
+  Value default_value;
+  std::int64_t fixed_size = 0;  // int[2]: one int is repeated
+  bool varargs = false;         // int[*]: f(1, 2, 3) is f((1, 2, 3))
+  bool mutated = false;         // Tensor(a!)
+  bool aliased = false;         // Tensor(a): a result may be a view of it
+};
+
+struct ResultSpec {
+  std::string name;  // for named tuples; may be empty
+  Tag tag = Tag::Tensor;
+  bool aliases = false;  // view of the aliased parameter (Tensor(a)), or the mutated one itself (Tensor(a!))
+};
+
+struct OpDef;
+
+// Gradient rules, written in Python; the bindings implement this.
+class Rules {
+ public:
+  virtual ~Rules() = default;
+  // Which arguments (by parameter index) and results the rules for the needed gradients read. Called while recording:
+  // `needed[k]` says whether the k-th differentiable parameter wants a gradient.
+  struct Reads {
+    std::uint64_t arguments = 0;  // bit per parameter: save the value
+    std::uint64_t metas = 0;      // bit per parameter: save only sizes, strides, dtype, device
+    std::uint32_t results = 0;    // bit per result
+  };
+  [[nodiscard]] virtual Reads reads(std::uint64_t needed) const = 0;
+  // Cotangents of the needed differentiable parameters from those of the results.
+  virtual void apply(autograd::OpNode& node) const = 0;
+};
+
+struct OpDef {
+  std::string name;    // "add", or "add_" for the in-place form
+  std::string schema;
+  std::vector<Parameter> parameters;
+  std::vector<ResultSpec> results;  // one TensorList entry for "-> Tensor[]"
+  const KernelDef* kernel = nullptr;
+  const Rules* rules = nullptr;
+  std::string non_differentiable;  // the stated reason, when there are no rules
+  bool inplace = false;            // writes its first parameter and returns it
+  bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
+  bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
+  bool complex_ok = true;
+  void* pyobj = nullptr;           // borrowed: the Python Op
+};
+
+// "name(Tensor input, *, float eps=1e-5) -> Tensor"; ValueError that points at the fault.
+void parse_schema(std::string_view schema, OpDef& def);
+
+// Runs the op on `arguments` (def.parameters.size() of them, defaults filled in). `results` has def.results.size() slots.
+// With out.given(): out= call. In-place ops take their destination from arguments[0].
+void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out = {});
+
+// Registry, so that C++ (engine, VM) can call a differentiable op by name.
+void register_op(OpDef* def);
+const OpDef* find_op(std::string_view name);
+// Convenience for the engine: a differentiable call of a registered op.
+Tensor call(const char* op, std::initializer_list<Tensor> tensors);
+
+}  // namespace flambeau
