@@ -22,7 +22,7 @@ struct AutogradMeta {
 
 class TensorImpl final : public Counted {
  public:
-  TensorImpl(Ref<Storage> storage, DType dtype) : storage(std::move(storage)), dtype(dtype) {}
+  TensorImpl(Ref<Storage> memory, DType type) : storage(std::move(memory)), dtype(type) {}
   static TensorImpl* create(Ref<Storage> storage, DType dtype);  // pooled
   static void destroy(TensorImpl* impl) noexcept;
 

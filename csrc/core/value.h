@@ -114,7 +114,7 @@ class Value {
   }
   template <class T>
   [[nodiscard]] Span<T> list() const noexcept {
-    return {static_cast<const T*>(payload_.list.data), payload_.list.size};
+    return Span<T>(static_cast<const T*>(payload_.list.data), payload_.list.size);
   }
   void move_from(Value& other) noexcept {
     std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), sizeof(Value));
