@@ -9,7 +9,7 @@ struct Mode {
   bool anomaly = false;
   bool check_nan = true;
 };
-extern thread_local Mode mode;
+extern thread_local constinit Mode mode;  // constinit: read without an initialisation check
 
 class GradGuard {
  public:

@@ -12,6 +12,7 @@
 namespace flambeau::autograd {
 
 class Node;
+struct Meta;
 using Grads = InlineVec<Tensor, 3>;  // an undefined Tensor is a zero cotangent
 
 struct Edge {
@@ -54,9 +55,16 @@ class Node : public Counted {
 
   [[nodiscard]] bool wants(std::size_t input) const { return static_cast<bool>(next_edges[input].node); }
 
+  // Appends the geometry of one more forward output and returns its number.
+  std::uint32_t add_output(const Tensor& tensor);
+
   InlineVec<Edge, 2> next_edges;       // one per differentiable forward input
   InlineVec<Metadata, 1> outputs;      // one per forward output
   std::uint64_t sequence_nr;
+  bool skip_undefined = true;          // apply() is not called when every cotangent is undefined
+  // Scratch of the one run that holds the right to stamp nodes (engine.cpp): which slot this node has in that run.
+  std::uint32_t engine_slot = 0;
+  std::uint64_t engine_run = 0;
 
   // Rare things live behind one pointer.
   struct Extras {
@@ -64,9 +72,10 @@ class Node : public Counted {
     std::vector<std::pair<std::int64_t, std::shared_ptr<Hook>>> pre_hooks, post_hooks;
     struct TensorHook { std::int64_t id; std::uint32_t output; std::shared_ptr<Hook> hook; };
     std::vector<TensorHook> tensor_hooks;                   // run before pre_hooks
-    std::vector<std::pair<std::uint32_t, TensorImpl*>> retain_grad;  // borrowed: cleared when the tensor dies
+    std::vector<std::pair<std::uint32_t, Meta*>> retain_grad;  // borrowed: the Meta removes itself when it dies
     std::string traceback;                                   // anomaly mode: where the forward ran
     Ref<Node> parent;                                        // anomaly mode, double backward
+    Node* outer = nullptr;                                   // borrowed: the CopySlices that runs this node
   };
   std::unique_ptr<Extras> extras;
   Extras& more() {
@@ -76,25 +85,60 @@ class Node : public Counted {
   void* pyobj = nullptr;  // borrowed Python wrapper (tensor.grad_fn), so that identity holds; cleared by its dealloc
 };
 
-// A tensor kept for backward. Outputs of the node itself are kept without their grad_fn (that would be a cycle).
+// saved_tensors_hooks: what `pack` made of a saved tensor.
+class Packed {
+ public:
+  virtual ~Packed() = default;
+  [[nodiscard]] virtual Tensor unpack() = 0;
+};
+class SavedHooks {
+ public:
+  virtual ~SavedHooks() = default;
+  virtual std::unique_ptr<Packed> pack(const Tensor& tensor) = 0;
+};
+// The innermost active pair of this thread, or null. Borrowed.
+SavedHooks* active_saved_hooks() noexcept;
+void set_active_saved_hooks(SavedHooks* hooks) noexcept;
+
+// A tensor kept for backward. Outputs of the node itself are kept without their grad_fn (that would be a cycle), so
+// the history of an output has to be set before it is saved.
 class SavedTensor {
  public:
   SavedTensor() = default;
   SavedTensor(const Tensor& tensor, bool is_output);
-  // RuntimeError if the tensor was modified in place since, or released. `owner` becomes the grad_fn of a saved output.
-  [[nodiscard]] Tensor unpack(Node* owner) const;
-  void reset() { tensor_.reset(); released_ = true; }
-  [[nodiscard]] bool defined() const { return tensor_.defined(); }
+  // RuntimeError if the tensor was modified in place since, or released. `owner` becomes the grad_fn of a saved output
+  // (with grad mode off only if `with_history`).
+  [[nodiscard]] Tensor unpack(Node* owner, bool with_history = false) const;
+  void reset() noexcept;
+  [[nodiscard]] bool defined() const noexcept { return tensor_.defined() || hooked_ != nullptr; }
 
  private:
+  // With saved_tensors_hooks: the packed object and what the unpacked tensor has to be given back.
+  struct Hooked {
+    std::unique_ptr<Packed> packed;
+    Edge edge;           // grad_fn of a saved non-leaf, accumulator of a saved leaf
+    bool leaf = false;
+  };
+  [[nodiscard]] Tensor unpack_hooked(Node* owner) const;
+  [[nodiscard]] Tensor with_grad_fn(const Tensor& data, Node* owner) const;
+  void check_version(const Node* owner) const;
+
   Tensor tensor_;
+  std::shared_ptr<Hooked> hooked_;
   std::uint32_t version_ = 0;
   std::uint32_t output_nr_ = 0;
-  bool is_output_ = false;
-  bool was_leaf_ = false;
+  bool detached_output_ = false;  // tensor_ is an alias of the output without its history
   bool released_ = false;
-  std::shared_ptr<void> packed_;  // saved_tensors_hooks: what pack returned (a PyObject holder)
 };
+
+// Anomaly mode; the bindings set these. `capture` returns the Python stack of the forward call.
+struct AnomalyCallbacks {
+  std::string (*capture)() = nullptr;
+  void (*report)(const Node& node) = nullptr;  // warns with the stored traceback of `node` and of its parents
+};
+extern AnomalyCallbacks anomaly_callbacks;
+Node* evaluating_node() noexcept;  // whose apply() runs on this thread
+void set_evaluating_node(Node* node) noexcept;
 
 std::uint64_t next_sequence_nr() noexcept;
 

@@ -18,6 +18,14 @@ class Counted {
   Counted& operator=(const Counted&) = delete;
   [[nodiscard]] std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  // For weak pointers: false when the last reference is gone already and destruction is under way.
+  [[nodiscard]] bool retain_if_alive() const noexcept {
+    std::int64_t count = count_.load(std::memory_order_relaxed);
+    while (count != 0) {
+      if (count_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
   // True when the caller held the last reference and has to destroy the object.
   [[nodiscard]] bool drop() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
