@@ -10,6 +10,8 @@ namespace flambeau {
 // The two may not partially overlap unless they are identical.
 void copy_into(const Tensor& dst, const Tensor& src);
 void fill(const Tensor& dst, const Scalar& value);
+// "value cannot be converted to type uint8_t without overflow", as PyTorch checks numbers that become elements.
+void check_fits(const Scalar& value, DType dtype);
 Tensor clone(const Tensor& input, MemoryFormat format = MemoryFormat::Preserve);
 Tensor contiguous(const Tensor& input);                        // itself if row-major already (and no lazy bits)
 Tensor contiguous(const Tensor& input, MemoryFormat format);

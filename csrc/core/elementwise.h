@@ -34,6 +34,12 @@ struct TileEntry {
 CpuLevel cpu_level() noexcept;  // of this machine, capped by FLAMBEAU_CPU_LEVEL
 // Null fn if there is none for that input dtype.
 TileKernel find_tile(const char* name, DType in);
+// All kernels of one name; look it up once, not per call. Null fn where there is none.
+struct TileTable {
+  TileKernel by_input[kNumDTypes];
+  [[nodiscard]] const TileKernel& operator[](DType in) const { return by_input[static_cast<int>(in)]; }
+};
+const TileTable& find_tiles(const char* name);
 
 inline constexpr int kMaxOperands = 8;
 
