@@ -1,5 +1,4 @@
-"""Print requirement lists of pyproject.toml: `build`, or the name of an extra. Its own home: make runs it before anything
-is installed."""
+"""Print requirement lists of pyproject.toml: `build`, or the name of an extra. For make."""
 
 import pathlib
 import sys

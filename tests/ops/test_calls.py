@@ -1,0 +1,42 @@
+"""The other ways to call an op: as a method, in place, with out=; and the calls that must fail."""
+
+import pytest
+
+import flambeau
+from flambeau.testing.opcheck import (
+    base_method,
+    check_error,
+    check_inplace,
+    check_method,
+    check_out,
+    function_of,
+)
+
+DTYPES = ("float32", "int32")
+
+
+def test_method_equals_function(spec, dtype):
+    if spec.method is False or not hasattr(flambeau.Tensor, base_method(spec)):
+        pytest.skip("no method")
+    check_method(spec, dtype)
+
+
+def test_inplace_equals_function(spec, dtype):
+    if spec.inplace is False or not hasattr(flambeau.Tensor, base_method(spec) + "_"):
+        pytest.skip("no in-place form")
+    check_inplace(spec, dtype)
+
+
+def test_out_equals_function(spec, dtype):
+    accepts = spec.out if spec.out is not None else getattr(function_of(spec), "takes_out", False)
+    if not accepts:
+        pytest.skip("no out=")
+    check_out(spec, dtype)
+
+
+def test_wrong_call_raises(spec, case):
+    check_error(spec, case)
+
+
+def test_spec_has_an_error_case(spec):
+    assert spec.errors, f"{spec.id}: state at least one call that must fail"
