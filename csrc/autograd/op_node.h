@@ -3,12 +3,15 @@
 
 #include "autograd/node.h"
 #include "core/op.h"
+#include "core/pool.h"
 
 namespace flambeau::autograd {
 
 class OpNode final : public Node {
  public:
-  OpNode(const OpDef& def, std::uint64_t needed) : def(&def), needed(needed) {}
+  OpNode(const OpDef& op, std::uint64_t needed_mask) : def(&op), needed(needed_mask) {}
+  static void* operator new(std::size_t) { return ObjectPool<OpNode>::take(); }
+  static void operator delete(void* block) { ObjectPool<OpNode>::give(block); }
   Grads apply(Grads&& grads) override;
   [[nodiscard]] std::string name() const override;
   void release_variables() override;
@@ -18,14 +21,14 @@ class OpNode final : public Node {
     enum class Kind : std::uint8_t { Argument, Meta, Result } kind;
     std::uint16_t index;               // parameter or result
     SavedTensor tensor;                // Tensor arguments and results
-    std::vector<SavedTensor> tensors;  // Tensor[] arguments
+    std::unique_ptr<std::vector<SavedTensor>> tensors;  // Tensor[] arguments
     Value value;                       // everything else (owned); metas: a meta tensor
   };
   [[nodiscard]] const Saved* find(Saved::Kind kind, std::size_t index) const;
 
   const OpDef* def;
   std::uint64_t needed;              // bit per differentiable parameter
-  InlineVec<Saved, 3> saved;
+  InlineVec<Saved, 2> saved;
   // Number of edges that each differentiable parameter takes (a Tensor[] takes as many as it has items).
   InlineVec<std::uint32_t, 2> edge_counts;
   bool released = false;

@@ -2,6 +2,7 @@
 // in-place rules, recording on the tape, kernel. No Python here: the bindings parse Python arguments into Values first.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +65,8 @@ struct OpDef {
   bool inplace = false;            // writes its first parameter and returns it
   bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
   bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
-  bool complex_ok = true;
+  bool own_inplace_kernel = false; // inplace, and the kernel writes the argument itself ("fill_")
+  std::vector<std::uint16_t> tensor_parameters;  // indices of Tensor, Tensor? and Tensor[] parameters
   void* pyobj = nullptr;           // borrowed: the Python Op
 };
 
@@ -74,6 +76,31 @@ void parse_schema(std::string_view schema, OpDef& def);
 // Runs the op on `arguments` (def.parameters.size() of them, defaults filled in). `results` has def.results.size() slots.
 // With out.given(): out= call. In-place ops take their destination from arguments[0].
 void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out = {});
+
+// The arguments of one call, defaults in place, on the stack for ops of up to twelve parameters.
+class InlineValues {
+ public:
+  explicit InlineValues(const OpDef& def) {
+    const std::size_t count = def.parameters.size();
+    if (count > kInline) heap_ = std::make_unique<Value[]>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (def.parameters[i].has_default) data()[i].alias(def.parameters[i].default_value);
+    }
+  }
+  Value* data() noexcept { return heap_ ? heap_.get() : inline_; }
+  Value& operator[](std::size_t i) noexcept { return data()[i]; }
+
+ private:
+  static constexpr std::size_t kInline = 12;
+  Value inline_[kInline];
+  std::unique_ptr<Value[]> heap_;
+};
+
+// Kernels on large tensors run without the GIL; the bindings set these two.
+extern void* (*release_gil)();
+extern void (*acquire_gil)(void* state);
+// Anomaly mode: the user's stack, as text; set by the bindings.
+extern std::string (*capture_traceback)();
 
 // Registry, so that C++ (engine, VM) can call a differentiable op by name.
 void register_op(OpDef* def);

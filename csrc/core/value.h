@@ -61,6 +61,12 @@ class Value {
   void borrow(std::string_view text) noexcept {
     borrow_list(Tag::Str, text.data(), static_cast<std::int64_t>(text.size()));
   }
+  // The same value without ownership; `other` has to outlive this.
+  void alias(const Value& other) noexcept {
+    clear();
+    std::memcpy(static_cast<void*>(&payload_), static_cast<const void*>(&other.payload_), sizeof(payload_));
+    tag_ = other.tag_;
+  }
   // A Value that owns copies of what this one borrows.
   [[nodiscard]] Value own() const;
   void clear() noexcept {
