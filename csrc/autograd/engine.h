@@ -18,6 +18,8 @@ std::vector<Tensor> run_backward(Request&& request);
 
 // Sum over broadcast dims, cast, complex -> real: makes `grad` fit `meta`, or RuntimeError naming the node.
 Tensor fit_gradient(Tensor grad, const Metadata& meta, const Node& from, std::size_t index);
+// Like node.wants(input), but also false when the running backward(inputs=) or grad() does not lead through that edge.
+bool task_wants(const Node& node, std::size_t input);
 void queue_callback(std::function<void()> callback);  // runs at the end of the current backward
 
 }  // namespace flambeau::autograd

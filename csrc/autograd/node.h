@@ -116,8 +116,7 @@ class SavedTensor {
   // With saved_tensors_hooks: the packed object and what the unpacked tensor has to be given back.
   struct Hooked {
     std::unique_ptr<Packed> packed;
-    Edge edge;           // grad_fn of a saved non-leaf, accumulator of a saved leaf
-    bool leaf = false;
+    Edge edge;  // grad_fn of a saved non-leaf, accumulator of a saved leaf
   };
   [[nodiscard]] Tensor unpack_hooked(Node* owner) const;
   [[nodiscard]] Tensor with_grad_fn(const Tensor& data, Node* owner) const;

@@ -1,0 +1,23 @@
+// AccumulateGrad: the end of the tape, where cotangents become `.grad` of a leaf.
+#pragma once
+
+#include "autograd/node.h"
+
+namespace flambeau::autograd {
+
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  ~AccumulateGrad() override;
+  Grads apply(Grads&& grads) override;
+  [[nodiscard]] std::string name() const override { return "AccumulateGrad"; }
+  [[nodiscard]] Tensor variable() const override { return leaf_; }
+
+ private:
+  Tensor leaf_;
+};
+
+// a + b. In place on `a` where nobody else can see it and no history is wanted.
+Tensor add_gradients(Tensor a, Tensor b);
+
+}  // namespace flambeau::autograd
