@@ -12,7 +12,7 @@
 #include "autograd/calls.h"
 #include "autograd/meta.h"
 #include "autograd/nan_check.h"
-#include "core/factory.h"
+#include "core/copy.h"
 
 namespace flambeau::autograd {
 
@@ -88,7 +88,7 @@ class Run {
   void run_node(Node& node, std::uint32_t index);
   void run_tensor_hooks(Node& node, Grads& inputs);
   void capture(std::uint32_t index, const Grads& inputs);
-  Grads call(Node& node, Grads&& inputs);
+  Grads evaluate(Node& node, Grads&& inputs);
   void deliver(Node& node, Grads& outputs);
   void send(const Edge& edge, Tensor&& grad);
   void push(std::uint32_t index);
@@ -234,7 +234,7 @@ void Run::run_tensor_hooks(Node& node, Grads& inputs) {
     const Tensor& grad = inputs[output];
     if (!grad.defined()) continue;
     if (!meta->grad.defined()) {
-      meta->grad = mode.grad ? grad : alias(grad);
+      meta->grad = mode.grad ? call("clone", {grad}) : clone(grad);  // what flows on must not see changes of .grad
     } else {
       meta->grad = add(meta->grad, grad);
     }
@@ -247,7 +247,7 @@ void Run::capture(std::uint32_t index, const Grads& inputs) {
   for (const Capture& one : at->second) results_[one.result] = inputs[one.input_nr];
 }
 
-Grads Run::call(Node& node, Grads&& inputs) {
+Grads Run::evaluate(Node& node, Grads&& inputs) {
   if (node.extras && !node.extras->pre_hooks.empty()) [[unlikely]] {
     const auto hooks = node.extras->pre_hooks;
     for (const auto& entry : hooks) entry.second->before(inputs, -1);
@@ -299,7 +299,7 @@ void Run::run_node(Node& node, std::uint32_t index) {
     capture(index, inputs);
     if (!scratch_.slots[index].needed) return;
   }
-  Grads outputs = call(node, std::move(inputs));
+  Grads outputs = evaluate(node, std::move(inputs));
   if (!request_.retain_graph) node.release_variables();
   deliver(node, outputs);
 }

@@ -8,7 +8,6 @@ namespace flambeau {
 
 void* (*release_gil)() = nullptr;
 void (*acquire_gil)(void*) = nullptr;
-std::string (*capture_traceback)() = nullptr;
 
 namespace {
 
@@ -265,7 +264,6 @@ Ref<OpNode> start_node(const OpDef& def, const Value* arguments, std::uint64_t n
   auto node = Ref<OpNode>::make(def, needed);
   add_edges(*node, def, arguments);
   save_arguments(*node, def, arguments, reads);
-  if (autograd::mode.anomaly && capture_traceback != nullptr) [[unlikely]] node->more().traceback = capture_traceback();
   return node;
 }
 
@@ -273,6 +271,9 @@ void finish_node(const OpDef& def, const Value* arguments, Value* results, const
                  const Rules::Reads& reads) {
   bool any = false;
   for_each_result(def, results, [&](const Tensor& result, std::uint32_t nr) {
+    // Every result has an entry, so that rules find cotangents by result number.
+    while (node->outputs.size() < nr) node->outputs.emplace_back();
+    node->add_output(result);
     if (!is_differentiable(result.dtype()) || is_argument(def, arguments, result)) return;
     autograd::set_history(result, Ref<Node>(node), nr);
     any = true;
@@ -290,9 +291,9 @@ void bump_mutated(const OpDef& def, const Value* arguments, std::size_t from) {
 void call_inplace(const OpDef& def, Value* arguments, Value* results) {
   const Tensor& target = arguments[0].tensor();
   check(target.defined(), ErrorKind::Type, def.name, ": expected a Tensor to write to, got None");
-  autograd::check_inplace(target, def.name.c_str());
   const std::uint64_t needed =
       autograd::mode.grad && is_differentiable(target.dtype()) ? needed_gradients(def, arguments) : 0;
+  autograd::check_inplace(target, def.name.c_str(), needed != 0);
   if (needed == 0 || def.rules == nullptr) {
     run_resolved(def, arguments, results, {});
     bump_mutated(def, arguments, 0);
@@ -314,7 +315,7 @@ void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out)
   if (def.inplace) return call_inplace(def, arguments, results);
   if (out.given()) [[unlikely]] {
     check_out(def, arguments, out);
-    for (std::int64_t i = 0; i < out.count; ++i) autograd::check_inplace(out[i], def.name.c_str());
+    for (std::int64_t i = 0; i < out.count; ++i) autograd::check_inplace(out[i], def.name.c_str(), false);
     run_resolved(def, arguments, results, out);
     for (std::int64_t i = 0; i < out.count; ++i) autograd::bump_version(out[i]);
     return;

@@ -99,8 +99,6 @@ class InlineValues {
 // Kernels on large tensors run without the GIL; the bindings set these two.
 extern void* (*release_gil)();
 extern void (*acquire_gil)(void* state);
-// Anomaly mode: the user's stack, as text; set by the bindings.
-extern std::string (*capture_traceback)();
 
 // Registry, so that C++ (engine, VM) can call a differentiable op by name.
 void register_op(OpDef* def);
