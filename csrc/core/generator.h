@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 
 namespace flambeau {
 
@@ -13,20 +14,26 @@ class Generator {
   void manual_seed(std::uint64_t seed);  // also forgets cached normals
   [[nodiscard]] std::uint64_t initial_seed() const { return seed_; }
   std::uint32_t random() {  // 32 uniform bits
-    if (next_ == kN) refill();
-    return temper(state_[next_++]);
+    if (next_ >= kN) refill();
+    return temper(state_[static_cast<std::size_t>(next_++)]);
   }
   std::uint64_t random64() {  // PyTorch's order: high word first
     const std::uint64_t high = random();
     const std::uint64_t low = random();
     return (high << 32) | low;
   }
+  // A copy of everything that decides the numbers to come.
+  void copy_state(const Generator& other);
+  // Held while a kernel draws: kernels may run without the GIL.
+  std::mutex mutex;
+
   // Second value of a Box-Muller pair, kept for the next scalar draw (PyTorch caches one per precision).
   bool has_normal_float = false, has_normal_double = false;
   float normal_float = 0;
   double normal_double = 0;
 
   static constexpr int kN = 624;
+  static constexpr int kFresh = kN + 1;  // position after seeding: PyTorch's state tells it from a used-up block
   // For get_state/set_state.
   std::array<std::uint32_t, kN>& words() { return state_; }
   int& position() { return next_; }
@@ -41,7 +48,7 @@ class Generator {
     return y ^ (y >> 18);
   }
   std::array<std::uint32_t, kN> state_;
-  int next_ = kN;
+  int next_ = kFresh;
   std::uint64_t seed_ = 0;
 };
 
