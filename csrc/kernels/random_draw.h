@@ -28,23 +28,21 @@ T unit(Generator& g) {
   }
 }
 
-// from + u * (to - from); half types draw in float, and what rounds up to `to` becomes `from`.
+// from + u * (to - from). Half types draw and compute in float. What rounds up to `to` becomes `from`.
 template <class T>
 class Uniform {
  public:
-  Uniform(double from, double to) : from_(convert<T>(from)), to_(convert<T>(to)) {
-    width_ = static_cast<Wide>(convert<T>(static_cast<Wide>(to_) - static_cast<Wide>(from_)));
-  }
+  Uniform(double from, double to)
+      : from_(static_cast<Wide>(from)), width_(static_cast<Wide>(to) - from_), to_(convert<T>(static_cast<Wide>(to))) {}
   T operator()(Generator& g) const {
-    const Wide value = std::fma(unit<Wide>(g), width_, static_cast<Wide>(from_));
-    const T rounded = static_cast<T>(value);
-    return static_cast<Wide>(rounded) == static_cast<Wide>(to_) ? from_ : rounded;
+    const T value = convert<T>(std::fma(unit<Wide>(g), width_, from_));
+    return static_cast<Wide>(value) == static_cast<Wide>(to_) ? convert<T>(from_) : value;
   }
 
  private:
   using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  T from_, to_;
-  Wide width_;
+  Wide from_, width_;
+  T to_;
 };
 
 // Box-Muller in double; the second value of a pair waits in the generator.

@@ -115,7 +115,7 @@ void fill_bounded(const Tensor& out, std::int64_t from, std::int64_t to, Generat
   fill_range<T>(out, static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from), from, g);
 }
 
-// [from, largest value of the type]
+// [from, largest value of the type], or to 2^digits for floating types
 template <class T>
 void fill_from(const Tensor& out, std::int64_t from, Generator& g) {
   std::int64_t last = kHighest;
@@ -124,7 +124,7 @@ void fill_from(const Tensor& out, std::int64_t from, Generator& g) {
   } else if constexpr (std::is_integral_v<T>) {
     last = static_cast<std::int64_t>(std::numeric_limits<T>::max());
   } else {
-    if (std::is_same_v<T, Half>) last = 65504;
+    last = std::int64_t{1} << kDigits<T>;
     from = representable_from<T>(from);
     check(from < last,
           "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, but got from=",
