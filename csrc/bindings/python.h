@@ -134,5 +134,7 @@ void bind_tensor(nb::module_& m);
 void bind_tensor_methods(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_numpy(nb::module_& m);
+void bind_generator(nb::module_& m);
+void bind_dlpack(nb::module_& m);
 
 }  // namespace flambeau::python
