@@ -14,7 +14,7 @@ enum class DType : std::uint8_t {
 inline constexpr int kNumDTypes = 12;
 
 // Plain pair with C layout. std::complex is avoided: kernels compiled per CPU level use no STL templates,
-// or the linker might keep the copy built for the highest level.
+// or the linker might keep the copy built for the highest level. Always inline for the same reason.
 template <class T>
 struct Complex {
   T re, im;
@@ -22,13 +22,13 @@ struct Complex {
   constexpr Complex(T real, T imag = T(0)) : re(real), im(imag) {}
   template <class U>
   constexpr explicit Complex(const Complex<U>& z) : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}
-  friend constexpr Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
-  friend constexpr Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend constexpr Complex operator-(Complex a) { return {-a.re, -a.im}; }
-  friend constexpr Complex operator*(Complex a, Complex b) {
+  [[gnu::always_inline]] friend constexpr Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+  [[gnu::always_inline]] friend constexpr Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  [[gnu::always_inline]] friend constexpr Complex operator-(Complex a) { return {-a.re, -a.im}; }
+  [[gnu::always_inline]] friend constexpr Complex operator*(Complex a, Complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  friend constexpr Complex operator/(Complex a, Complex b) {
+  [[gnu::always_inline]] friend constexpr Complex operator/(Complex a, Complex b) {
     // Smith's method: no overflow in the squared modulus.
     const T abs_re = b.re < 0 ? -b.re : b.re, abs_im = b.im < 0 ? -b.im : b.im;
     if (abs_re >= abs_im) {
@@ -39,11 +39,11 @@ struct Complex {
     const T ratio = b.re / b.im, scale = T(1) / (b.im + b.re * ratio);
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
   }
-  Complex& operator+=(Complex b) { return *this = *this + b; }
-  Complex& operator-=(Complex b) { return *this = *this - b; }
-  Complex& operator*=(Complex b) { return *this = *this * b; }
-  friend constexpr bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
-  friend constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
+  [[gnu::always_inline]] Complex& operator+=(Complex b) { return *this = *this + b; }
+  [[gnu::always_inline]] Complex& operator-=(Complex b) { return *this = *this - b; }
+  [[gnu::always_inline]] Complex& operator*=(Complex b) { return *this = *this * b; }
+  [[gnu::always_inline]] friend constexpr bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
+  [[gnu::always_inline]] friend constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
 };
 using c64 = Complex<float>;
 using c128 = Complex<double>;
@@ -55,15 +55,15 @@ constexpr Complex<T> conj(Complex<T> z) { return {z.re, -z.im}; }
 struct Half {
   std::uint16_t bits;
   Half() = default;
-  explicit Half(float value);
-  explicit operator float() const;
+  [[gnu::always_inline]] explicit Half(float value);
+  [[gnu::always_inline]] explicit operator float() const;
 };
 
 // Upper half of a binary32, round to nearest even.
 struct BFloat16 {
   std::uint16_t bits;
   BFloat16() = default;
-  explicit BFloat16(float value) {
+  [[gnu::always_inline]] explicit BFloat16(float value) {
     std::uint32_t word;
     std::memcpy(&word, &value, 4);
     if ((word & 0x7fffffffU) > 0x7f800000U) {
@@ -72,7 +72,7 @@ struct BFloat16 {
       bits = static_cast<std::uint16_t>((word + 0x7fffU + ((word >> 16) & 1U)) >> 16);
     }
   }
-  explicit operator float() const {
+  [[gnu::always_inline]] explicit operator float() const {
     const std::uint32_t word = std::uint32_t(bits) << 16;
     float value;
     std::memcpy(&value, &word, 4);
@@ -237,7 +237,7 @@ decltype(auto) dispatch_size(DType dtype, F&& fn) {
 // Value conversion between any two element types, as PyTorch does it: complex -> real drops the imaginary part,
 // anything -> bool is "!= 0", float -> integer truncates (through int64 for narrow types, so it never traps).
 template <class To, class From>
-constexpr To convert(From value) {
+[[gnu::always_inline]] constexpr To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {

@@ -96,49 +96,49 @@ void vec2p(void* const* out, const void* const* in, std::int64_t n, const void* 
 // Registration of one functor for several element types.
 template <class F, class... Ts>
 struct Register1 {
-  explicit Register1(const char* name) noexcept {
+  [[gnu::always_inline]] explicit Register1(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<decltype(F::call(Ts()))>::value, &loop1<F, Ts>, kLevel), ...);
   }
 };
 template <class F, class... Ts>
 struct Register2 {
-  explicit Register2(const char* name) noexcept {
+  [[gnu::always_inline]] explicit Register2(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<decltype(F::call(Ts(), Ts()))>::value, &loop2<F, Ts>, kLevel), ...);
   }
 };
 template <class F, class... Ts>
 struct RegisterVec1 {
-  explicit RegisterVec1(const char* name) noexcept {
+  [[gnu::always_inline]] explicit RegisterVec1(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &vec1<F, Ts>, kLevel), ...);
   }
 };
 template <template <class> class F, class... Ts>
 struct Register1p {
-  explicit Register1p(const char* name) noexcept {
+  [[gnu::always_inline]] explicit Register1p(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &loop1p<F<Ts>, Ts>, kLevel), ...);
   }
 };
 template <template <class> class F, class... Ts>
 struct Register2p {
-  explicit Register2p(const char* name) noexcept {
+  [[gnu::always_inline]] explicit Register2p(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &loop2p<F<Ts>, Ts>, kLevel), ...);
   }
 };
 template <template <class> class F, class... Ts>
 struct Register3p {
-  explicit Register3p(const char* name) noexcept {
+  [[gnu::always_inline]] explicit Register3p(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &loop3p<F<Ts>, Ts>, kLevel), ...);
   }
 };
 template <template <class> class F, class... Ts>
 struct RegisterVec1p {
-  explicit RegisterVec1p(const char* name) noexcept {
+  [[gnu::always_inline]] explicit RegisterVec1p(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &vec1p<F<Ts>, Ts>, kLevel), ...);
   }
 };
 template <template <class> class F, class... Ts>
 struct RegisterVec2p {
-  explicit RegisterVec2p(const char* name) noexcept {
+  [[gnu::always_inline]] explicit RegisterVec2p(const char* name) noexcept {
     (TileEntry(name, DTypeOf<Ts>::value, DTypeOf<Ts>::value, &vec2p<F<Ts>, Ts>, kLevel), ...);
   }
 };

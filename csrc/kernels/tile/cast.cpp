@@ -1,0 +1,72 @@
+// Conversions worth vector code: to and from float32 and float64, and between the widths of integers.
+#include "kernels/tile/functors.h"
+
+namespace flambeau::FLAMBEAU_ISA {
+namespace {
+
+template <class To, class From>
+void cast_tile(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  To* __restrict__ y = static_cast<To*>(out[0]);
+  const From* __restrict__ x = static_cast<const From*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
+}
+
+void half_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  float* y = static_cast<float*>(out[0]);
+  const Half* x = static_cast<const Half*>(in[0]);
+  std::int64_t i = 0;
+#if FLAMBEAU_VEC_BYTES >= 32
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+  }
+#endif
+  for (; i < n; ++i) y[i] = static_cast<float>(x[i]);
+}
+void float_to_half(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  Half* y = static_cast<Half*>(out[0]);
+  const float* x = static_cast<const float*>(in[0]);
+  std::int64_t i = 0;
+#if FLAMBEAU_VEC_BYTES >= 32
+  for (; i + 8 <= n; i += 8) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+  }
+#endif
+  for (; i < n; ++i) y[i] = Half(x[i]);
+}
+
+void bf16_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  std::uint32_t* __restrict__ y = static_cast<std::uint32_t*>(out[0]);
+  const std::uint16_t* __restrict__ x = static_cast<const std::uint16_t*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = std::uint32_t(x[i]) << 16;
+}
+void float_to_bf16(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  std::uint16_t* __restrict__ y = static_cast<std::uint16_t*>(out[0]);
+  const std::uint32_t* __restrict__ x = static_cast<const std::uint32_t*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint32_t word = x[i];
+    const std::uint32_t rounded = (word + 0x7fffU + ((word >> 16) & 1U)) >> 16, quiet = (word >> 16) | 0x40U;
+    y[i] = static_cast<std::uint16_t>((word & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+  }
+}
+
+const TileEntry half_float("cast_float32", DType::Float16, DType::Float32, &half_to_float, kLevel);
+const TileEntry float_half("cast_float16", DType::Float32, DType::Float16, &float_to_half, kLevel);
+const TileEntry bf16_float("cast_float32", DType::BFloat16, DType::Float32, &bf16_to_float, kLevel);
+const TileEntry float_bf16("cast_bfloat16", DType::Float32, DType::BFloat16, &float_to_bf16, kLevel);
+
+template <class To, class... From>
+struct RegisterCasts {
+  [[gnu::always_inline]] explicit RegisterCasts(const char* name) noexcept {
+    (TileEntry(name, DTypeOf<From>::value, DTypeOf<To>::value, &cast_tile<To, From>, kLevel), ...);
+  }
+};
+const RegisterCasts<float, bool, u8, i8, i16, i32, i64, double> to_float("cast_float32");
+const RegisterCasts<double, bool, u8, i8, i16, i32, i64, float> to_double("cast_float64");
+const RegisterCasts<i64, bool, u8, i8, i16, i32> to_i64("cast_int64");
+const RegisterCasts<i32, bool, u8, i8, i16, i64> to_i32("cast_int32");
+const RegisterCasts<bool, u8, i64, i32, float, double> to_bool("cast_bool");
+const RegisterCasts<u8, bool, i32, i64> to_u8("cast_uint8");
+const RegisterCasts<c64, float> to_c64("cast_complex64");
+
+}  // namespace
+}  // namespace flambeau::FLAMBEAU_ISA
