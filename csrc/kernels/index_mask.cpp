@@ -1,0 +1,177 @@
+// By a boolean mask: masked_fill, masked_select, masked_scatter; and positions of non-zero elements.
+#include "core/copy.h"
+#include "core/factory.h"
+#include "core/parallel.h"
+#include "kernels/arith.h"
+#include "kernels/shape.h"
+
+namespace flambeau {
+namespace {
+
+// The destination: input broadcast with the mask; in-place, input itself, which the mask may not widen.
+Tensor masked_start(const char* op, const Tensor& input, const Tensor& mask, const Out& out) {
+  const Dims sizes = broadcast_shapes(input.sizes(), mask.sizes(), op);
+  if (out.inplace) {
+    check(IntSpan(sizes) == input.sizes(), ErrorKind::Runtime, op, ": output with shape ", input.sizes(),
+          " doesn't match the broadcast shape ", sizes);
+    check_no_internal_overlap(out[0], op);
+    return out[0];
+  }
+  if (IntSpan(sizes) == input.sizes()) return input.is_meta() ? empty_like(input) : clone(input);
+  Tensor result = empty(sizes, input.dtype(), input.device());
+  if (!result.is_meta()) copy_into(result, expand_to(input, sizes, op));
+  return result;
+}
+
+void check_value_fits(const Scalar& value, DType dtype) {
+  check(!value.is_complex() || is_complex(dtype), ErrorKind::Runtime, "value cannot be converted to type ", name_of(dtype), " without overflow");
+}
+
+Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value, const Out& out) {
+  check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_fill_ only supports boolean masks, but got mask with dtype ", name_of(mask.dtype()));
+  check_value_fits(value, input.dtype());
+  Tensor result = masked_start("masked_fill", input, mask, out);
+  if (result.is_meta() || result.numel() == 0) return result;
+  const Tensor wide = expand_to(mask.storage() == result.storage() ? clone(mask) : mask, result.sizes(), "masked_fill");
+  const std::int64_t last = result.dim() - 1;
+  const std::int64_t n = last >= 0 ? result.sizes()[last] : 1, sr = last >= 0 ? result.strides()[last] : 1, sm = last >= 0 ? wide.strides()[last] : 1;
+  const LineWalk<2> walk(result.sizes(), last, {result.strides(), wide.strides()});
+  dispatch_all(result.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* data = result.data<T>();
+    const bool* bits = wide.data<bool>();
+    const T number = value.to<T>();
+    parallel_for(0, walk.lines(), std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
+      walk.run(begin, end, [&](const std::int64_t* at) {
+        T* to = data + at[0];
+        const bool* bit = bits + at[1];
+        if (sr == 1 && sm == 1) {
+          for (std::int64_t i = 0; i < n; ++i) to[i] = bit[i] ? number : to[i];
+        } else {
+          for (std::int64_t i = 0; i < n; ++i) {
+            if (bit[i * sm]) to[i * sr] = number;
+          }
+        }
+      });
+    });
+  });
+  return result;
+}
+
+Tensor masked_fill_tensor(const Tensor& input, const Tensor& mask, const Tensor& value, const Out& out) {
+  check(value.dim() == 0, ErrorKind::Runtime, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  check(!is_complex(value.dtype()) || is_complex(input.dtype()), ErrorKind::Runtime,
+        "value cannot be converted to type ", name_of(input.dtype()), " without overflow");
+  return masked_fill(input, mask, value.is_meta() || input.is_meta() ? Scalar(0) : item(value), out);
+}
+
+Tensor masked_select(const Tensor& input, const Tensor& mask) {
+  check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_select: expected BoolTensor for mask");
+  const Dims sizes = broadcast_shapes(input.sizes(), mask.sizes(), "masked_select");
+  check(!input.is_meta() && !mask.is_meta(), ErrorKind::NotImplemented, "masked_select: the shape of the result depends on the mask's values, which a meta tensor has not.");
+  const Tensor values = contiguous(expand_to(input, sizes, "masked_select")), wide = contiguous(expand_to(mask, sizes, "masked_select"));
+  const bool* bits = wide.data<bool>();
+  const std::int64_t n = values.numel();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i) count += bits[i] ? 1 : 0;
+  Tensor result = empty({count}, input.dtype());
+  dispatch_size(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = static_cast<const T*>(values.data());
+    T* to = static_cast<T*>(result.data());
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (bits[i]) *to++ = from[i];
+    }
+  });
+  return result;
+}
+
+Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, const Out& out) {
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "masked_scatter: expected self and source to have same dtypes but got ",
+        torch_name_of(input.dtype()), " and ", torch_name_of(source.dtype()));
+  check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_scatter_ only supports boolean masks, but got mask with dtype ", torch_name_of(mask.dtype()));
+  Tensor result = masked_start("masked_scatter", input, mask, out);
+  if (result.is_meta() || result.numel() == 0) return result;
+  const Tensor wide = contiguous(expand_to(mask, result.sizes(), "masked_scatter"));
+  const Tensor from = source.storage() == result.storage() ? clone(source, MemoryFormat::Contiguous) : contiguous(source);
+  const Tensor target = result.is_contiguous() ? result : clone(result, MemoryFormat::Contiguous);
+  const bool* bits = wide.data<bool>();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < wide.numel(); ++i) count += bits[i] ? 1 : 0;
+  check(count <= from.numel(), ErrorKind::Runtime, "masked_scatter: expected at least as many source elements as ones in mask, got ", from.numel(), " and ", count, ".");
+  dispatch_size(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* values = static_cast<const T*>(from.data());
+    T* to = static_cast<T*>(target.data());
+    for (std::int64_t i = 0; i < target.numel(); ++i) {
+      if (bits[i]) to[i] = *values++;
+    }
+  });
+  if (!target.is(result)) copy_into(result, target);
+  return result;
+}
+
+// Gradient of masked_scatter's source: the masked cotangents in order, then zeros.
+Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntSpan sizes) {
+  if (grad.is_meta()) return empty(sizes, grad.dtype(), grad.device());
+  const Tensor picked = masked_select(grad, mask);
+  Tensor result = zeros(sizes, grad.dtype());
+  if (picked.numel() != 0) {
+    check(picked.numel() <= result.numel(), ErrorKind::Runtime, "masked_scatter_backward: expected at most ", result.numel(), " masked elements.");
+    copy_into(alias(result, {picked.numel()}, {1}, result.offset()), picked);
+  }
+  return result;
+}
+
+template <class T>
+bool is_nonzero(T value) { return convert<bool>(value); }
+
+// (count, dim) positions in row-major order; stored so that each column is contiguous, as PyTorch returns it.
+Tensor nonzero(const Tensor& input, const Out& out) {
+  check(!input.is_meta(), ErrorKind::NotImplemented, "nonzero: the shape of the result depends on values, which a meta tensor has not.");
+  const Tensor values = contiguous(input);
+  const std::int64_t n = values.numel(), rank = values.dim();
+  std::vector<std::int64_t> flat;
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* data = values.data<T>();
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (is_nonzero(data[i])) flat.push_back(i);
+    }
+  });
+  const auto count = static_cast<std::int64_t>(flat.size());
+  const Dims strides = contiguous_strides(values.sizes());
+  Tensor result = empty_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, DType::Int64);
+  auto* data = result.data<std::int64_t>();
+  for (std::int64_t d = 0; d < rank; ++d) {
+    const std::int64_t stride = strides[d], size = values.sizes()[d];
+    for (std::int64_t i = 0; i < count; ++i) data[d * count + i] = flat[static_cast<std::size_t>(i)] / stride % size;
+  }
+  if (!out.given()) return result;
+  check(out[0].dtype() == DType::Int64, ErrorKind::Runtime, "nonzero: Expected out tensor to have dtype int64, but got ", name_of(out[0].dtype()), " instead");
+  Tensor target = output("nonzero", out, 0, {count, rank}, DType::Int64, Device{});
+  if (count * rank != 0) copy_into(target, result);
+  return target;
+}
+
+Tensor nonzero_static(const Tensor& input, std::int64_t size, std::int64_t fill_value) {
+  check(size >= 0, ErrorKind::Runtime, "nonzero_static: 'size' must be an non-negative integer");
+  Tensor result = full({size, input.dim()}, Scalar(fill_value), DType::Int64, input.device());
+  if (result.is_meta()) return result;
+  const Tensor found = nonzero(input, {});
+  const std::int64_t count = std::min(size, found.sizes()[0]);
+  if (count * input.dim() == 0) return result;
+  copy_into(alias(result, {count, input.dim()}, result.strides(), result.offset()),
+            alias(found, {count, input.dim()}, found.strides(), found.offset()));
+  return result;
+}
+
+const Kernel kernels[] = {
+    {"masked_fill", &masked_fill},     {"masked_fill_tensor", &masked_fill_tensor},
+    {"masked_select", &masked_select}, {"masked_scatter", &masked_scatter},
+    {"masked_scatter_backward", &masked_scatter_backward},
+    {"nonzero", &nonzero},             {"nonzero_static", &nonzero_static},
+};
+
+}  // namespace
+}  // namespace flambeau

@@ -1,0 +1,168 @@
+// Padding. Constant: fill, then copy what remains of input. Reflect, replicate and circular: each padded dim has a table
+// from result position to input position; the gradient adds back through the same tables.
+#include "core/copy.h"
+#include "core/factory.h"
+#include "core/parallel.h"
+#include "kernels/arith.h"
+#include "kernels/shape.h"
+
+namespace flambeau {
+namespace {
+
+// pad = (left, right) pairs from the last dim backwards.
+std::int64_t left_of(IntSpan pad, std::int64_t ndim, std::int64_t d) {
+  const std::int64_t k = (ndim - 1 - d) * 2;
+  return k < pad.size() ? pad[k] : 0;
+}
+std::int64_t right_of(IntSpan pad, std::int64_t ndim, std::int64_t d) {
+  const std::int64_t k = (ndim - 1 - d) * 2 + 1;
+  return k < pad.size() ? pad[k] : 0;
+}
+
+Dims padded_sizes(const Tensor& input, IntSpan pad, const char* op) {
+  check(pad.size() % 2 == 0, ErrorKind::Runtime, "Length of pad must be even but instead it equals ", pad.size());
+  const std::int64_t n = input.dim();
+  check(pad.size() <= n * 2, ErrorKind::Runtime, op, ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+        pad.size(), " while the input has ", n, " dimensions.");
+  Dims sizes(input.sizes());
+  for (std::int64_t d = 0; d < n; ++d) {
+    std::int64_t size = sizes[d];
+    const bool overflow = __builtin_add_overflow(size, left_of(pad, n, d), &size) || __builtin_add_overflow(size, right_of(pad, n, d), &size);
+    check(!overflow && size >= 0, ErrorKind::Runtime, "The input size ", sizes[d], ", plus negative padding ", left_of(pad, n, d), " and ",
+          right_of(pad, n, d), " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
+    sizes[d] = size;
+  }
+  return sizes;
+}
+
+Tensor constant_pad_nd(const Tensor& input, IntSpan pad, const Scalar& value) {
+  const Dims sizes = padded_sizes(input, pad, "constant_pad_nd");
+  const std::int64_t n = input.dim();
+  check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime, "value cannot be converted to type ", name_of(input.dtype()), " without overflow");
+  checked_numel(sizes);
+  const bool last = n == 4 && !input.is_contiguous() && input.is_contiguous(MemoryFormat::ChannelsLast);
+  Tensor result = empty(sizes, input.dtype(), input.device(), last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
+  if (result.is_meta() || result.numel() == 0) return result;
+  fill(result, value);
+  // The part of input that stays, and where it lands.
+  Dims kept(sizes);
+  std::int64_t to = result.offset(), from = input.offset();
+  for (std::int64_t d = 0; d < n; ++d) {
+    const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d);
+    kept[d] = input.sizes()[d] + std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0);
+    if (kept[d] <= 0) return result;
+    to += std::max<std::int64_t>(left, 0) * result.strides()[d];
+    from += std::max<std::int64_t>(-left, 0) * input.strides()[d];
+  }
+  copy_into(alias(result, kept, result.strides(), to), alias(input, kept, input.strides(), from));
+  return result;
+}
+
+enum class Mode { Reflect, Replicate, Circular };
+
+Mode parse_mode(std::string_view mode) {
+  if (mode == "reflect") return Mode::Reflect;
+  if (mode == "replicate") return Mode::Replicate;
+  check(mode == "circular", ErrorKind::NotImplemented, "Unrecognised padding mode ", mode);
+  return Mode::Circular;
+}
+
+std::int64_t source_position(Mode mode, std::int64_t at, std::int64_t size) {
+  switch (mode) {
+    case Mode::Reflect: return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
+    case Mode::Replicate: return at < 0 ? 0 : at >= size ? size - 1 : at;
+    default: return (at % size + size) % size;
+  }
+}
+
+// Element offsets in input for each position of each result dim; one table per dim.
+std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSpan sizes, IntSpan strides, IntSpan pad, Mode mode) {
+  const std::int64_t n = sizes.size();
+  std::vector<std::vector<std::int64_t>> tables(static_cast<std::size_t>(n));
+  for (std::int64_t d = 0; d < n; ++d) {
+    auto& table = tables[static_cast<std::size_t>(d)];
+    table.resize(static_cast<std::size_t>(padded[d]));
+    const std::int64_t left = left_of(pad, n, d);
+    for (std::int64_t i = 0; i < padded[d]; ++i) {
+      const bool is_padded = (n - 1 - d) * 2 < pad.size();
+      table[static_cast<std::size_t>(i)] = (is_padded ? source_position(mode, i - left, sizes[d]) : i) * strides[d];
+    }
+  }
+  return tables;
+}
+
+void check_pad(Mode mode, IntSpan sizes, IntSpan pad) {
+  const std::int64_t n = sizes.size();
+  for (std::int64_t d = n - pad.size() / 2; d < n; ++d) {
+    const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d), size = sizes[d];
+    check(size > 0, ErrorKind::Runtime, "pad: expected padded dims of non-zero size, got shape ", sizes, ".");
+    const bool fits = mode == Mode::Replicate || (mode == Mode::Reflect ? left < size && right < size : left <= size && right <= size);
+    check(fits, ErrorKind::Runtime, mode == Mode::Reflect ? "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ("
+                                                          : "Padding value causes wrapping around more than once: padding (",
+          left, ", ", right, ") at dimension ", d, " of input ", sizes);
+  }
+}
+
+Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
+  const Mode kind = parse_mode(mode);
+  const Dims sizes = padded_sizes(input, pad, "pad");
+  checked_numel(sizes);
+  check_pad(kind, input.sizes(), pad);
+  Tensor result = empty(sizes, input.dtype(), input.device());
+  if (result.is_meta() || result.numel() == 0) return result;
+  const auto tables = position_tables(sizes, input.sizes(), input.strides(), pad, kind);
+  const std::int64_t last = sizes.size() - 1, n = sizes[last];
+  Dims strides = contiguous_strides(sizes);
+  dispatch_size(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = static_cast<const T*>(input.data());
+    T* to = static_cast<T*>(result.data());
+    parallel_for(0, result.numel() / n, std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t* inner = tables[static_cast<std::size_t>(last)].data();
+      for (std::int64_t line = begin; line < end; ++line) {
+        std::int64_t rest = line, base = 0;
+        for (std::int64_t d = last - 1; d >= 0; --d) {
+          base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
+          rest /= sizes[d];
+        }
+        for (std::int64_t i = 0; i < n; ++i) to[line * n + i] = from[base + inner[i]];
+      }
+    });
+  });
+  return result;
+}
+
+Tensor pad_mode_backward(const Tensor& grad, IntSpan size, IntSpan pad, std::string_view mode) {
+  const Mode kind = parse_mode(mode);
+  check_pad(kind, size, pad);
+  const Dims sizes(grad.sizes());
+  Tensor result = grad.is_meta() ? empty(size, grad.dtype(), grad.device()) : zeros(size, grad.dtype());
+  check(grad.dim() == size.size(), ErrorKind::Runtime, "pad_mode_backward: expected grad of rank ", size.size(), ", got ", grad.dim(), ".");
+  if (result.is_meta() || grad.numel() == 0) return result;
+  const Dims strides = contiguous_strides(size);
+  const auto tables = position_tables(sizes, size, strides, pad, kind);
+  const Tensor values = contiguous(grad);
+  const std::int64_t last = sizes.size() - 1, n = sizes[last];
+  dispatch_all(grad.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = values.data<T>();
+    T* to = result.data<T>();
+    const std::int64_t* inner = tables[static_cast<std::size_t>(last)].data();
+    for (std::int64_t line = 0; line < grad.numel() / n; ++line) {
+      std::int64_t rest = line, base = 0;
+      for (std::int64_t d = last - 1; d >= 0; --d) {
+        base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
+        rest /= sizes[d];
+      }
+      for (std::int64_t i = 0; i < n; ++i) to[base + inner[i]] = arith::add(to[base + inner[i]], from[line * n + i]);
+    }
+  });
+  return result;
+}
+
+const Kernel kernels[] = {
+    {"constant_pad_nd", &constant_pad_nd}, {"pad_mode", &pad_mode}, {"pad_mode_backward", &pad_mode_backward},
+};
+
+}  // namespace
+}  // namespace flambeau

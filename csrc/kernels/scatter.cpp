@@ -1,0 +1,284 @@
+// Along one dim, by an index tensor of the same rank: gather, scatter and its reductions, take_along_dim's core.
+//   gather:  out[i][j]        = input[index[i][j]][j]
+//   scatter: out[index[i][j]][j] (op)= src[i][j]            (dim = 0)
+// All indices are checked before the first write.
+#include "core/copy.h"
+#include "core/factory.h"
+#include "core/parallel.h"
+#include "kernels/arith.h"
+#include "kernels/shape.h"
+
+namespace flambeau {
+namespace {
+
+// 0-d tensors take part as 1-d ones.
+Tensor at_least_1d(const Tensor& tensor) {
+  return tensor.dim() != 0 ? tensor : alias(tensor, {1}, {1}, tensor.offset());
+}
+
+void check_index_dtype(const Tensor& index, const char* op) {
+  check(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, ErrorKind::Runtime, op, "(): Expected dtype int32/int64 for index");
+}
+
+Tensor index_as_int64(const Tensor& index) { return to_dtype(index, DType::Int64); }
+
+void check_bounds(const Tensor& index, std::int64_t dim, std::int64_t size) {
+  if (index.numel() == 0) return;
+  const std::int64_t last = index.dim() - 1;
+  const LineWalk<1> walk(index.sizes(), last, {index.strides()});
+  const auto* values = index.data<std::int64_t>();
+  const std::int64_t n = index.sizes()[last], stride = index.strides()[last];
+  walk.run(0, walk.lines(), [&](const std::int64_t* at) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t value = values[at[0] + i * stride];
+      if (value < 0 || value >= size) [[unlikely]] {
+        fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
+      }
+    }
+  });
+}
+
+std::int64_t lines_grain(std::int64_t length) { return std::max<std::int64_t>(32768 / std::max<std::int64_t>(length, 1), 1); }
+
+Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, const Out& out) {
+  const std::int64_t d = wrap_dim(dim, input.dim(), "gather");
+  check_index_dtype(index, "gather");
+  if (index.numel() == 0 && index.dim() != input.dim()) {
+    return output("gather", out, 0, index.sizes(), input.dtype(), input.device());
+  }
+  check(std::max<std::int64_t>(index.dim(), 1) == std::max<std::int64_t>(input.dim(), 1), ErrorKind::Runtime,
+        "Index tensor must have the same number of dimensions as input tensor");
+  const Tensor source = at_least_1d(input), at = at_least_1d(index);
+  for (std::int64_t i = 0; i < at.dim(); ++i) {
+    check(i == d || at.sizes()[i] <= source.sizes()[i], ErrorKind::Runtime, "Size does not match at dimension ", i, " expected index ",
+          index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", d);
+  }
+  Tensor result = output("gather", out, 0, index.sizes(), input.dtype(), input.device());
+  if (result.is_meta() || result.numel() == 0) return result;
+  const Tensor where = index_as_int64(at);
+  check_bounds(where, d, source.sizes()[d]);
+  const bool direct = result.dtype() == input.dtype();
+  const Tensor target = at_least_1d(direct && !out.given() ? result : empty(index.sizes(), input.dtype(), input.device()));
+  const LineWalk<3> walk(where.sizes(), d, {target.strides(), where.strides(), source.strides()});
+  const std::int64_t n = where.sizes()[d], st = target.strides()[d], si = where.strides()[d], ss = source.strides()[d];
+  dispatch_size(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* to = static_cast<T*>(target.data());
+    const T* from = static_cast<const T*>(source.data());
+    const auto* values = where.data<std::int64_t>();
+    parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
+      walk.run(begin, end, [&](const std::int64_t* o) {
+        for (std::int64_t i = 0; i < n; ++i) to[o[0] + i * st] = from[o[2] + values[o[1] + i * si] * ss];
+      });
+    });
+  });
+  if (!direct || out.given()) copy_into(at_least_1d(result), target);
+  return result;
+}
+
+// Shapes and dtypes of a scatter; the plan is what the element loop needs.
+struct Scatter {
+  Tensor result;  // starts as input; of its dtype and not self-overlapping
+  Tensor target;  // result as at least 1-d
+  Tensor index;   // int64, checked
+  Tensor source;  // at least 1-d; undefined for a scalar
+  std::int64_t dim = 0;
+  bool empty = false;
+};
+
+Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor* src, const Out& out) {
+  Scatter plan;
+  plan.dim = wrap_dim(dim, input.dim(), op);
+  if (index.numel() != 0) check_index_dtype(index, "scatter");
+  check(src == nullptr || src->dtype() == input.dtype(), ErrorKind::Runtime, "scatter(): Expected self.dtype to be equal to src.dtype");
+  if (index.numel() != 0) {
+    const auto rank = [](const Tensor& t) { return std::max<std::int64_t>(t.dim(), 1); };
+    check(rank(index) == rank(input), ErrorKind::Runtime, "Index tensor must have the same number of dimensions as self tensor");
+    check(src == nullptr || rank(index) == rank(*src), ErrorKind::Runtime, "Index tensor must have the same number of dimensions as src tensor");
+    const Tensor at = at_least_1d(index), self = at_least_1d(input);
+    for (std::int64_t i = 0; i < at.dim(); ++i) {
+      const bool fits = (i == plan.dim || at.sizes()[i] <= self.sizes()[i]) && (src == nullptr || at.sizes()[i] <= at_least_1d(*src).sizes()[i]);
+      if (fits) continue;
+      if (src == nullptr) {
+        fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", plan.dim);
+      }
+      fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ",
+           plan.dim, " and to be no larger size than src ", src->sizes());
+    }
+  }
+  if (out.inplace) check_no_internal_overlap(out[0], op);
+  const bool compute = !input.is_meta() && index.numel() != 0;
+  if (compute) {
+    plan.index = index_as_int64(at_least_1d(index));
+    check(!plan.index.is_meta() && (src == nullptr || !src->is_meta()), ErrorKind::NotImplemented, op, ": expected tensors on one device, got cpu and meta.");
+    check_bounds(plan.index, plan.dim, at_least_1d(input).sizes()[plan.dim]);
+  }
+  if (out.inplace) {
+    plan.result = out[0];
+  } else {
+    plan.result = input.is_meta() ? empty_like(input) : clone(input, MemoryFormat::Contiguous);
+  }
+  plan.empty = !compute || plan.result.numel() == 0;
+  if (plan.empty) return plan;
+  plan.target = at_least_1d(plan.result);
+  if (src != nullptr) {
+    plan.source = at_least_1d(*src);
+    if (src->storage() == plan.result.storage()) plan.source = clone(plan.source, MemoryFormat::Contiguous);
+    if (plan.index.storage() == plan.result.storage()) plan.index = clone(plan.index, MemoryFormat::Contiguous);
+  }
+  return plan;
+}
+
+// fn(target element, source element) for each index, line by line. Lines never share a target element.
+template <class T, class F>
+void run_scatter(const Scatter& plan, const T* value, F&& fn) {
+  const std::int64_t d = plan.dim;
+  const Dims zero = Dims::filled(plan.index.dim(), 0);
+  const IntSpan source_strides = value != nullptr ? IntSpan(zero) : plan.source.strides();
+  const LineWalk<3> walk(plan.index.sizes(), d, {plan.target.strides(), plan.index.strides(), source_strides});
+  const std::int64_t n = plan.index.sizes()[d], st = plan.target.strides()[d], si = plan.index.strides()[d], ss = source_strides[d];
+  T* to = plan.target.data<T>();
+  const T* from = value != nullptr ? value : plan.source.data<T>();
+  const auto* values = plan.index.data<std::int64_t>();
+  parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
+    walk.run(begin, end, [&](const std::int64_t* o) {
+      for (std::int64_t i = 0; i < n; ++i) fn(to[o[0] + values[o[1] + i * si] * st], from[o[2] + i * ss]);
+    });
+  });
+}
+
+Tensor scatter_src(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
+  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = from; });
+  });
+  return plan.result;
+}
+
+template <class T>
+T checked_value(const Scalar& value) {
+  check(!value.is_complex() || arith::is_cx<T>, ErrorKind::Runtime, "value cannot be converted to type without overflow");
+  return value.to<T>();
+}
+
+Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value, const Out& out) {
+  const Scatter plan = prepare("scatter", input, dim, index, nullptr, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T number = checked_value<T>(value);
+    run_scatter<T>(plan, &number, [](T& to, const T& from) { to = from; });
+  });
+  return plan.result;
+}
+
+bool is_add(std::string_view reduce) {
+  check(reduce == "add" || reduce == "multiply", ErrorKind::Runtime, "reduce argument must be either add or multiply.");
+  return reduce == "add";
+}
+
+template <class T>
+void add_or_multiply(const Scatter& plan, const T* value, bool adds) {
+  if (adds) run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::add(to, from); });
+  else run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::mul(to, from); });
+}
+
+Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, const Out& out) {
+  const bool adds = is_add(reduce);
+  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) { add_or_multiply<typename decltype(tag)::type>(plan, nullptr, adds); });
+  return plan.result;
+}
+
+Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce, const Out& out) {
+  const bool adds = is_add(reduce);
+  const Scatter plan = prepare("scatter", input, dim, index, nullptr, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T number = checked_value<T>(value);
+    add_or_multiply<T>(plan, &number, adds);
+  });
+  return plan.result;
+}
+
+Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
+  const Scatter plan = prepare("scatter_add", input, dim, index, &src, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) { add_or_multiply<typename decltype(tag)::type>(plan, nullptr, true); });
+  return plan.result;
+}
+
+enum class Reduce { Sum, Prod, Mean, Amax, Amin };
+
+Reduce parse_reduce(std::string_view name) {
+  if (name == "sum") return Reduce::Sum;
+  if (name == "prod") return Reduce::Prod;
+  if (name == "mean") return Reduce::Mean;
+  if (name == "amax") return Reduce::Amax;
+  if (name == "amin") return Reduce::Amin;
+  fail(ErrorKind::Runtime, "reduce argument must be either sum, prod, mean, amax or amin, got ", name);
+}
+
+template <class T>
+T identity(Reduce reduce) {
+  switch (reduce) {
+    case Reduce::Prod: return convert<T>(1.0F);
+    case Reduce::Amax: return arith::lowest<T>();
+    case Reduce::Amin: return arith::highest<T>();
+    default: return convert<T>(0.0F);
+  }
+}
+
+template <class T>
+void reduce_into(const Scatter& plan, Reduce reduce, bool include_self) {
+  if (!include_self) {
+    const T start = identity<T>(reduce);
+    run_scatter<T>(plan, &start, [](T& to, const T& from) { to = from; });
+  }
+  switch (reduce) {
+    case Reduce::Prod: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::mul(to, from); }); break;
+    case Reduce::Amax: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::maximum(to, from); }); break;
+    case Reduce::Amin: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::minimum(to, from); }); break;
+    default: add_or_multiply<T>(plan, nullptr, true);
+  }
+  if (reduce != Reduce::Mean) return;
+  const Tensor count = full(plan.target.sizes(), Scalar(include_self ? 1 : 0), DType::Int64);
+  Scatter counting = plan;
+  counting.target = count;
+  const std::int64_t one = 1;
+  run_scatter<std::int64_t>(counting, &one, [](std::int64_t& to, const std::int64_t& from) { to += from; });
+  const LineWalk<2> walk(count.sizes(), -1, {count.strides(), plan.target.strides()});
+  const auto* counts = count.data<std::int64_t>();
+  T* values = plan.target.data<T>();
+  walk.run(0, walk.lines(), [&](const std::int64_t* o) {
+    if (counts[o[0]] > 1) values[o[1]] = arith::divide_count(values[o[1]], counts[o[0]]);
+  });
+}
+
+Tensor scatter_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+                      bool include_self, const Out& out) {
+  const Reduce kind = parse_reduce(reduce);
+  const Scatter plan = prepare("scatter_reduce", input, dim, index, &src, out);
+  check(!is_complex(input.dtype()) || (kind != Reduce::Amax && kind != Reduce::Amin), ErrorKind::Runtime,
+        "scatter_reduce: expected a real dtype for ", reduce, ", got ", name_of(input.dtype()), ".");
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) { reduce_into<typename decltype(tag)::type>(plan, kind, include_self); });
+  return plan.result;
+}
+
+const Kernel kernels[] = {
+    {"gather", &gather},
+    {"scatter_src", &scatter_src},
+    {"scatter_value", &scatter_value},
+    {"scatter_src_reduce", &scatter_src_op},
+    {"scatter_value_reduce", &scatter_value_op},
+    {"scatter_add", &scatter_add},
+    {"scatter_reduce", &scatter_reduce},
+};
+
+}  // namespace
+}  // namespace flambeau
