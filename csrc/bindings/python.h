@@ -136,5 +136,6 @@ void bind_ops(nb::module_& m);
 void bind_numpy(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_dlpack(nb::module_& m);
+void bind_storage(nb::module_& m);
 
 }  // namespace flambeau::python

@@ -22,7 +22,10 @@ class Storage final : public Counted {
   [[nodiscard]] void* data() const noexcept { return data_; }
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] Device device() const noexcept { return device_; }
-  [[nodiscard]] bool resizable() const noexcept { return deleter_ == nullptr; }
+  // Not while someone else (a memoryview, a NumPy array) points into the memory.
+  [[nodiscard]] bool resizable() const noexcept { return deleter_ == nullptr && exports_ == 0; }
+  void add_export() noexcept { ++exports_; }
+  void drop_export() noexcept { --exports_; }
   void resize(std::int64_t bytes);  // keeps the common prefix
 
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
@@ -37,6 +40,7 @@ class Storage final : public Counted {
   void* context_ = nullptr;
   std::uint32_t version_ = 0;
   Device device_;
+  std::atomic<std::int32_t> exports_ = 0;
 };
 
 }  // namespace flambeau
