@@ -4,6 +4,7 @@
 #include "autograd/mode.h"
 #include "autograd/node.h"
 #include "core/op.h"
+#include "core/pool.h"
 
 namespace flambeau::autograd {
 
@@ -17,6 +18,8 @@ enum class ViewOrigin : std::uint8_t { Default, NoGrad, MultiOutput, Inference, 
 
 struct Meta final : AutogradMeta {
   ~Meta() override;
+  static void* operator new(std::size_t) { return ObjectPool<Meta>::take(); }
+  static void operator delete(void* block) { ObjectPool<Meta>::give(block); }
   Tensor grad;
   Ref<Node> grad_fn;             // null for leaves
   Node* accumulator = nullptr;   // weak: AccumulateGrad of this leaf, while alive

@@ -75,6 +75,7 @@ class Node : public Counted {
     std::vector<std::pair<std::uint32_t, Meta*>> retain_grad;  // borrowed: the Meta removes itself when it dies
     std::string traceback;                                   // anomaly mode: where the forward ran
     Ref<Node> parent;                                        // anomaly mode, double backward
+    std::shared_ptr<void> metadata;                          // grad_fn.metadata, a Python dict
     Node* outer = nullptr;                                   // borrowed: the CopySlices that runs this node
   };
   std::unique_ptr<Extras> extras;
