@@ -3,6 +3,7 @@
 
 #include <Python.h>
 #include <nanobind/nanobind.h>
+#include <structmember.h>
 
 #include <exception>
 #include <string>
@@ -99,6 +100,11 @@ inline const Tensor& tensor_of(PyObject* object) noexcept {
 PyObject* wrap(Tensor tensor);
 PyObject* wrap_as(Tensor tensor, PyTypeObject* type);  // of a subclass; the tensor must not have an object yet
 
+// Garbage collection of cycles through autograd state (hooks, custom Function contexts), set by csrc/bindings/autograd.cpp.
+// Called only when the Python object is the tensor's sole owner.
+extern int (*traverse_autograd)(const Tensor& tensor, visitproc visit, void* arg);
+extern void (*clear_autograd)(const Tensor& tensor);
+
 // ---- other values --------------------------------------------------------------------------------------------------
 
 PyObject* to_python(const Value& value);     // new reference
@@ -129,6 +135,7 @@ PyObject* call_python_op(const char* name, std::initializer_list<PyObject*> argu
 void emit_queued_warnings();  // throws PythonError when warnings are errors
 
 // One binder per file, called by module.cpp.
+void bind_errors(nb::module_& m);
 void bind_types(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_tensor_methods(nb::module_& m);

@@ -197,6 +197,7 @@ Tensor output(const char* op, const Out& out, std::int64_t i, IntSpan sizes, DTy
 }
 
 void queue_warning(std::string message) { warnings.push_back(std::move(message)); }
+bool warnings_pending() noexcept { return !warnings.empty(); }
 std::vector<std::string> take_queued_warnings() { return std::exchange(warnings, {}); }
 
 DType default_dtype() noexcept { return default_float.load(std::memory_order_relaxed); }

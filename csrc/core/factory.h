@@ -34,6 +34,7 @@ void resize_tensor(const Tensor& tensor, IntSpan sizes);  // in place; grows the
 bool can_cast(DType from, DType to);
 
 void queue_warning(std::string message);               // raised as UserWarning when the op returns to Python
+bool warnings_pending() noexcept;
 std::vector<std::string> take_queued_warnings();
 
 DType default_dtype() noexcept;  // what set_default_dtype set; float32 at start

@@ -1,0 +1,35 @@
+// flambeau._C
+#include "bindings/python.h"
+#include "core/allocator.h"
+#include "core/parallel.h"
+
+namespace flambeau::python {
+
+PyTypeObject* generator_type __attribute__((weak)) = nullptr;
+
+}  // namespace flambeau::python
+
+NB_MODULE(_C, m) {
+  using namespace flambeau;
+  nanobind::set_leak_warnings(false);
+  python::bind_errors(m);
+  python::bind_types(m);
+  python::bind_tensor(m);
+  python::bind_tensor_methods(m);
+  python::bind_numpy(m);
+  python::bind_ops(m);
+  m.def("get_num_threads", &num_threads, "Threads that kernels may use.");
+  m.def("set_num_threads", &set_num_threads, nanobind::arg("num"), "Set how many threads kernels may use.");
+  m.def("_memory_stats", [] {
+    const memory::Stats stats = memory::stats();
+    nanobind::dict result;
+    result["allocated_bytes"] = stats.allocated_bytes;
+    result["peak_allocated_bytes"] = stats.peak_allocated_bytes;
+    result["cached_bytes"] = stats.cached_bytes;
+    result["allocations"] = stats.allocations;
+    result["system_allocations"] = stats.system_allocations;
+    return result;
+  });
+  m.def("_memory_trim", &memory::trim);
+  m.def("_memory_reset_peak", &memory::reset_peak);
+}
