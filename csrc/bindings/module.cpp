@@ -5,7 +5,6 @@
 
 namespace flambeau::python {
 
-PyTypeObject* generator_type __attribute__((weak)) = nullptr;
 
 }  // namespace flambeau::python
 
@@ -18,6 +17,7 @@ NB_MODULE(_C, m) {
   python::bind_tensor_methods(m);
   python::bind_numpy(m);
   python::bind_ops(m);
+  python::bind_generator(m);
   m.def("get_num_threads", &num_threads, "Threads that kernels may use.");
   m.def("set_num_threads", &set_num_threads, nanobind::arg("num"), "Set how many threads kernels may use.");
   m.def("_memory_stats", [] {

@@ -1,0 +1,5 @@
+"""Every op, one family per file. Star-imported by the package."""
+
+from .registry import verify
+
+verify()

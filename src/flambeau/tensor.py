@@ -1,0 +1,120 @@
+"""The Tensor class. Methods that are ops are set on its native base by flambeau/ops; here is the rest."""
+
+from . import _C
+
+__all__ = ["Tensor"]
+
+
+class Tensor(_C.TensorBase):
+    """A multi-dimensional array of one dtype, with automatic differentiation.
+
+    `Tensor(2, 3)` makes an uninitialised tensor of the default dtype, `Tensor([1, 2])` one of the given values; prefer
+    flambeau.empty and flambeau.tensor.
+    """
+
+    def __new__(cls, *args, device=None):
+        if not args:
+            return _C.TensorBase.__new__(cls)
+        from . import ops
+
+        first = args[0]
+        if len(args) == 1 and isinstance(first, _C.TensorBase):
+            return _C.TensorBase.__new__(cls, first.detach())
+        if len(args) == 1 and not isinstance(first, int | _C.Size):
+            made = ops.tensor(first, dtype=_C.get_default_dtype(), device=device)
+        else:
+            made = ops.empty(*args, device=device)
+        return made if cls is Tensor else _C._make_subclass(cls, made)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        _C._adopt_tensor_subclass(cls)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Run `func` on subclass instances and give tensors of the result the subclass."""
+        if not all(issubclass(cls, t) for t in types):
+            return NotImplemented
+        from .overrides import disabled_torch_function
+
+        with disabled_torch_function():
+            result = func(*args, **(kwargs or {}))
+        return _as_class(result, cls)
+
+    @staticmethod
+    def _make_subclass(cls, data, require_grad=False):
+        """An alias of `data` of class `cls`, without history."""
+        return _C._make_subclass(cls, data, require_grad)
+
+    def as_subclass(self, cls):
+        """The same values as an instance of `cls`, a subclass of Tensor."""
+        return _C._make_subclass(cls, self)
+
+    def __iter__(self):
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __hash__(self):
+        return id(self)
+
+    def __reversed__(self):
+        return self if self.ndim == 0 else self.flip(0)
+
+    def __contains__(self, element):
+        if isinstance(element, Tensor | int | float | complex | bool):
+            return bool((element == self).any().item())
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+
+    def __repr__(self, *, tensor_contents=None):
+        from . import printing
+
+        return printing.tensor_repr(self, contents=tensor_contents)
+
+    def __format__(self, spec):
+        if self.ndim == 0 and self.device.type != "meta" and type(self) is Tensor:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        if array.dtype == bool:
+            array = array.astype("uint8")
+        return _C.from_numpy(array)
+
+    __array_priority__ = 1000
+
+    @property
+    def names(self):
+        """Names of the dimensions: always None, dimensions have no names."""
+        return (None,) * self.ndim
+
+    @property
+    def layout(self):
+        """Memory layout: flambeau.strided."""
+        return _C.strided
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Accumulate the gradients of this tensor into the leaves of its graph. See flambeau.autograd.backward."""
+        from . import autograd
+
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def _as_class(result, cls):
+    if isinstance(result, Tensor) and not isinstance(result, cls):
+        return result.as_subclass(cls)
+    if isinstance(result, tuple | list):
+        converted = [_as_class(item, cls) for item in result]
+        return type(result)(converted) if type(result) in (tuple, list) else result
+    return result
+
+
+_C._set_tensor_class(Tensor)
