@@ -1,5 +1,7 @@
 // The Python types Op and Overload: callables that parse their arguments by schema and run the op without a Python frame.
 #include "bindings/parse.h"
+#include <nanobind/stl/string.h>
+
 #include "bindings/rules.h"
 #include "core/factory.h"
 
