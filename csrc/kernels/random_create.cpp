@@ -1,46 +1,41 @@
 // New random tensors: rand, randn, randint and their _like forms, normal with tensor parameters.
 #include "core/copy.h"
-#include "core/factory.h"
-#include "core/promotion.h"
+#include "kernels/create.h"
 #include "kernels/random_fill.h"
 
 namespace flambeau::random {
 
 namespace {
 
-// out= keeps its own dtype and device, and is filled in place.
-Tensor destination(const char* op, IntSpan size, DType fallback, std::optional<DType> dtype,
-                   std::optional<Device> device, const Out& out) {
-  if (!out.given()) return empty(size, dtype.value_or(fallback), device.value_or(Device{}));
-  check(!dtype || *dtype == out[0].dtype(), "dtype ", torch_name_of(dtype.value_or(fallback)),
-        " does not match dtype of out parameter (", torch_name_of(out[0].dtype()), ")");
-  return output(op, out, 0, size, out[0].dtype(), out[0].device());
-}
-
 Tensor rand(IntSpan size, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-            const Out& out) {
-  Tensor result = destination("rand", size, default_dtype(), dtype, device, out);
+            bool requires_grad, const Out& out) {
+  Tensor result = destination("rand", size, dtype, device, out);
   fill_uniform(result, 0, 1, generator);
-  return result;
+  return created(std::move(result), requires_grad, "rand");
 }
 
 Tensor randn(IntSpan size, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-             const Out& out) {
-  Tensor result = destination("randn", size, default_dtype(), dtype, device, out);
+             bool requires_grad, const Out& out) {
+  Tensor result = destination("randn", size, dtype, device, out);
   fill_normal(result, 0, 1, generator);
-  return result;
+  return created(std::move(result), requires_grad, "randn");
+}
+
+// int64 unless a dtype or out= says otherwise.
+std::optional<DType> integer_dtype(std::optional<DType> dtype, const Out& out) {
+  return dtype || out.given() ? dtype : DType::Int64;
 }
 
 Tensor randint_low(std::int64_t low, std::int64_t high, IntSpan size, Generator* generator, std::optional<DType> dtype,
-                   std::optional<Device> device, const Out& out) {
-  Tensor result = destination("randint", size, DType::Int64, dtype, device, out);
+                   std::optional<Device> device, bool requires_grad, const Out& out) {
+  Tensor result = destination("randint", size, integer_dtype(dtype, out), device, out);
   fill_integers(result, low, high, generator);
-  return result;
+  return created(std::move(result), requires_grad, "randint");
 }
 
 Tensor randint(std::int64_t high, IntSpan size, Generator* generator, std::optional<DType> dtype,
-               std::optional<Device> device, const Out& out) {
-  return randint_low(0, high, size, generator, dtype, device, out);
+               std::optional<Device> device, bool requires_grad, const Out& out) {
+  return randint_low(0, high, size, generator, dtype, device, requires_grad, out);
 }
 
 Tensor like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device,
@@ -51,37 +46,37 @@ Tensor like(const Tensor& input, std::optional<DType> dtype, std::optional<Devic
 }
 
 Tensor rand_like(const Tensor& input, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-                 std::optional<MemoryFormat> memory_format) {
+                 std::optional<MemoryFormat> memory_format, bool requires_grad) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_uniform(result, 0, 1, generator);
-  return result;
+  return created(std::move(result), requires_grad, "rand_like");
 }
 
 Tensor randn_like(const Tensor& input, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-                  std::optional<MemoryFormat> memory_format) {
+                  std::optional<MemoryFormat> memory_format, bool requires_grad) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_normal(result, 0, 1, generator);
-  return result;
+  return created(std::move(result), requires_grad, "randn_like");
 }
 
 Tensor randint_like_low(const Tensor& input, std::int64_t low, std::int64_t high, Generator* generator,
                         std::optional<DType> dtype, std::optional<Device> device,
-                        std::optional<MemoryFormat> memory_format) {
+                        std::optional<MemoryFormat> memory_format, bool requires_grad) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_integers(result, low, high, generator);
-  return result;
+  return created(std::move(result), requires_grad, "randint_like");
 }
 
 Tensor randint_like(const Tensor& input, std::int64_t high, Generator* generator, std::optional<DType> dtype,
-                    std::optional<Device> device, std::optional<MemoryFormat> memory_format) {
-  return randint_like_low(input, 0, high, generator, dtype, device, memory_format);
+                    std::optional<Device> device, std::optional<MemoryFormat> memory_format, bool requires_grad) {
+  return randint_like_low(input, 0, high, generator, dtype, device, memory_format, requires_grad);
 }
 
 Tensor normal_size(double mean, double std, IntSpan size, Generator* generator, std::optional<DType> dtype,
-                   std::optional<Device> device, const Out& out) {
-  Tensor result = destination("normal", size, default_dtype(), dtype, device, out);
+                   std::optional<Device> device, bool requires_grad, const Out& out) {
+  Tensor result = destination("normal", size, dtype, device, out);
   fill_normal(result, mean, std, generator);
-  return result;
+  return created(std::move(result), requires_grad, "normal");
 }
 
 // The checks of a std given as a tensor.

@@ -1,0 +1,261 @@
+"""Text form of tensors, character by character as PyTorch prints them, and its options.
+
+Imported by the first repr(): `import flambeau` does not pay for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import flambeau
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions"]
+
+
+@dataclasses.dataclass
+class _Options:
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES = {
+    "default": _Options(),
+    "short": _Options(precision=2, edgeitems=2),
+    "full": _Options(threshold=math.inf),
+}
+PRINT_OPTS = _Options()
+_GAP = object()  # where a summary leaves elements out
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Set how tensors are printed.
+
+    Args:
+        precision: digits after the point (4).
+        threshold: number of elements above which a tensor is summarised (1000).
+        edgeitems: elements shown at both ends of each summarised dimension (3).
+        linewidth: characters per line (80).
+        profile: "default", "short" or "full": sets all of the above first.
+        sci_mode: always (True) or never (False) use scientific notation; None decides by the values.
+    """
+    if profile is not None:
+        if profile not in _PROFILES:
+            raise ValueError(f"set_printoptions: expected profile in {list(_PROFILES)}, got {profile!r}")
+        for field in ("precision", "threshold", "edgeitems", "linewidth"):
+            setattr(PRINT_OPTS, field, getattr(_PROFILES[profile], field))
+    for field, value in (
+        ("precision", precision),
+        ("threshold", threshold),
+        ("edgeitems", edgeitems),
+        ("linewidth", linewidth),
+    ):
+        if value is not None:
+            setattr(PRINT_OPTS, field, value)
+    PRINT_OPTS.sci_mode = sci_mode
+
+
+def get_printoptions() -> dict[str, Any]:
+    """Return the current options as a dict."""
+    return dataclasses.asdict(PRINT_OPTS)
+
+
+@contextlib.contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Change options within a `with` block."""
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+class _Formatter:
+    """Chooses one notation and one width for all values of a tensor."""
+
+    def __init__(self, values: list[Any], floating: bool) -> None:
+        self.floating = floating
+        self.int_mode = True
+        self.sci_mode = False
+        self.width = 1
+        if floating:
+            self._fit_floats([v for v in values if math.isfinite(v) and v != 0])
+        else:
+            self.width = max([1, *(len(str(v)) for v in values)])
+
+    def _fit_floats(self, values: list[float]) -> None:
+        # Zeros and non-finite values do not count: they are padded, or stick out.
+        if values:
+            magnitudes = [abs(v) for v in values]
+            low, high = min(magnitudes), max(magnitudes)
+            self.int_mode = all(v == math.ceil(v) for v in values)
+            self.sci_mode = (
+                high / low > 1000.0 or high > 1.0e8 or (not self.int_mode and low < 1.0e-4)
+            )
+            spec = "e" if self.sci_mode else "f"
+            if self.int_mode and not self.sci_mode:
+                self.width = max(len(f"{v:.0f}") + 1 for v in values)
+            else:
+                self.width = max(len(f"{v:.{PRINT_OPTS.precision}{spec}}") for v in values)
+        if PRINT_OPTS.sci_mode is not None:
+            self.sci_mode = PRINT_OPTS.sci_mode
+
+    def __call__(self, value: Any) -> str:
+        if not self.floating:
+            text = str(value)
+        elif self.sci_mode:
+            text = f"{value:{self.width}.{PRINT_OPTS.precision}e}"
+        elif self.int_mode:
+            text = f"{value:.0f}" + ("." if math.isfinite(value) else "")
+        else:
+            text = f"{value:.{PRINT_OPTS.precision}f}"
+        return text.rjust(self.width)
+
+
+class _ComplexFormatter:
+    """Real and imaginary parts, each with a notation of its own."""
+
+    def __init__(self, values: list[complex]) -> None:
+        self.real = _Formatter([v.real for v in values], floating=True)
+        self.imag = _Formatter([v.imag for v in values], floating=True)
+        self.width = self.real.width + self.imag.width + 1
+
+    def __call__(self, value: complex) -> str:
+        imag = self.imag(value.imag).lstrip() + "j"
+        return self.real(value.real) + (imag if imag[0] in "+-" else "+" + imag)
+
+
+def _nested(tensor: Any, summarize: bool) -> Any:
+    """Values as nested lists, with _GAP where a summary leaves elements out."""
+    if tensor.dim() == 0:
+        return tensor.item()
+    edge = PRINT_OPTS.edgeitems
+    if not summarize:
+        return tensor.tolist()
+    size = tensor.size(0)
+    if size <= 2 * edge:
+        return [_nested(tensor[i], True) for i in range(size)]
+    head = [_nested(tensor[i], True) for i in range(edge)]
+    return [*head, _GAP, *(_nested(tensor[i], True) for i in range(size - edge, size))]
+
+
+def _flatten(nested: Any, into: list[Any]) -> list[Any]:
+    if isinstance(nested, list):
+        for item in nested:
+            _flatten(item, into)
+    elif nested is not _GAP:
+        into.append(nested)
+    return into
+
+
+def _vector(values: list[Any], indent: int, fmt: Any) -> str:
+    per_line = max(1, math.floor((PRINT_OPTS.linewidth - indent) / (fmt.width + 2)))
+    texts = [" ..." if v is _GAP else fmt(v) for v in values]
+    if texts == [" ..."]:
+        texts = ["..."]
+    lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _format(nested: Any, dim: int, indent: int, fmt: Any) -> str:
+    if dim == 0:
+        return str(fmt(nested))
+    if dim == 1:
+        return _vector(nested, indent, fmt)
+    parts = ["..." if v is _GAP else _format(v, dim - 1, indent + 1, fmt) for v in nested]
+    return "[" + ("," + "\n" * (dim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _contents(tensor: Any, indent: int) -> str:
+    nested = _nested(tensor, summarize=tensor.numel() > PRINT_OPTS.threshold)
+    values = _flatten(nested, [])
+    fmt: Any
+    if tensor.dtype.is_complex:
+        fmt = _ComplexFormatter(values)
+    else:
+        fmt = _Formatter(values, tensor.dtype.is_floating_point)
+    return _format(nested, tensor.dim(), indent, fmt)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    parts = [text]
+    length = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if length + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            parts.append(",\n" + " " * indent + suffix)
+            length = indent + len(suffix)
+        else:
+            parts.append(", " + suffix)
+            length += len(suffix) + 2
+    return "".join(parts) + ")"
+
+
+def _grad_suffix(tensor: Any) -> list[str]:
+    try:
+        grad_fn = tensor.grad_fn
+    except RuntimeError:  # a view whose base was changed in place in a forbidden way
+        return ["grad_fn=<Invalid>"]
+    if grad_fn is not None:
+        return [f"grad_fn=<{type(grad_fn).__name__}>"]
+    return ["requires_grad=True"] if tensor.requires_grad else []
+
+
+def _has_default_dtype(dtype: Any) -> bool:
+    default = flambeau.get_default_dtype()
+    complex_default = flambeau.complex128 if default is flambeau.float64 else flambeau.complex64
+    return dtype in (default, complex_default, flambeau.int64, flambeau.bool)
+
+
+def tensor_repr(tensor: Any) -> str:
+    """Return what repr(tensor) shows."""
+    plain = type(tensor) in (flambeau.Tensor, flambeau.nn.Parameter)
+    prefix = "tensor(" if plain else f"{type(tensor).__name__}("
+    indent = len(prefix)
+    suffixes = []
+    # Subclasses may override any op: print the plain tensor inside.
+    data = tensor.detach().as_subclass(flambeau.Tensor)
+    if data.device.type != "cpu":
+        suffixes.append(f"device='{data.device}'")
+    if data.device.type == "meta":
+        text = "..."
+        suffixes.append(f"size={tuple(data.shape)}")
+        show_dtype = data.dtype is not flambeau.get_default_dtype()
+    elif data.numel() == 0:
+        text = "[]"
+        if data.dim() != 1:
+            suffixes.append(f"size={tuple(data.shape)}")
+        show_dtype = data.dtype is not flambeau.get_default_dtype()
+    else:
+        if data.is_conj():
+            data = data.resolve_conj()
+        if data.is_neg():
+            data = data.resolve_neg()
+        show_dtype = not _has_default_dtype(data.dtype)
+        text = _contents(data, indent)
+    if show_dtype:
+        suffixes.append(f"dtype={data.dtype}")
+    suffixes += _grad_suffix(tensor)
+    return _with_suffixes(prefix + text, suffixes, indent)
+
+
+def tensor_format(tensor: Any, spec: str) -> str:
+    """Return what format(tensor, spec) shows: a 0-d tensor formats as its number."""
+    if tensor.dim() == 0 and tensor.device.type != "meta":
+        return format(tensor.item(), spec)
+    if not spec:
+        return str(tensor)
+    raise TypeError("unsupported format string passed to Tensor.__format__")
