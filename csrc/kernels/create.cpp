@@ -22,34 +22,34 @@ void check_rank(IntSpan size, MemoryFormat format) {
   }
 }
 
-Tensor empty_op(IntSpan size, OptDType dtype, OptDevice device, bool requires_grad, OptFormat format, const Out& out) {
+Tensor empty_op(IntSpan size, OptDType dtype, OptDevice device, OptFormat format, const Out& out) {
   if (out.given()) return destination("empty", size, dtype, device, out);
   check_sizes_nonnegative(size, "empty");
   const MemoryFormat layout = format.value_or(MemoryFormat::Contiguous);
   check_rank(size, layout);
-  return created(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}), layout), requires_grad, "empty");
+  return empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}), layout);
 }
 
-Tensor zeros_op(IntSpan size, OptDType dtype, OptDevice device, bool requires_grad, const Out& out) {
+Tensor zeros_op(IntSpan size, OptDType dtype, OptDevice device, const Out& out) {
   Tensor result = destination("zeros", size, dtype, device, out);
   fill_if_real(result, Scalar(0));
-  return created(std::move(result), requires_grad, "zeros");
+  return result;
 }
 
-Tensor ones_op(IntSpan size, OptDType dtype, OptDevice device, bool requires_grad, const Out& out) {
+Tensor ones_op(IntSpan size, OptDType dtype, OptDevice device, const Out& out) {
   Tensor result = destination("ones", size, dtype, device, out);
   fill_if_real(result, Scalar(1));
-  return created(std::move(result), requires_grad, "ones");
+  return result;
 }
 
-Tensor full_op(IntSpan size, const Scalar& fill_value, OptDType dtype, OptDevice device, bool requires_grad, const Out& out) {
+Tensor full_op(IntSpan size, const Scalar& fill_value, OptDType dtype, OptDevice device, const Out& out) {
   if (!dtype && !out.given()) dtype = fill_value.natural_dtype(default_dtype());
   Tensor result = destination("full", size, dtype, device, out);
   fill_if_real(result, fill_value);
-  return created(std::move(result), requires_grad, "full");
+  return result;
 }
 
-Tensor empty_strided_op(IntSpan size, IntSpan stride, OptDType dtype, OptDevice device, bool requires_grad) {
+Tensor empty_strided_op(IntSpan size, IntSpan stride, OptDType dtype, OptDevice device) {
   check(size.size() == stride.size(), ErrorKind::Runtime, "empty_strided: dimensionality of sizes (", size.size(),
         ") must match dimensionality of strides (", stride.size(), ")");
   check_sizes_nonnegative(size, "empty_strided");
@@ -57,11 +57,11 @@ Tensor empty_strided_op(IntSpan size, IntSpan stride, OptDType dtype, OptDevice 
     check(s >= 0, ErrorKind::Runtime, "empty_strided: negative strides are not allowed; got strides: ", stride);
   }
   max_position(size, stride, "empty_strided");
-  return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad, "empty_strided");
+  return empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{}));
 }
 
 // Sizes as given, memory in the order of physical_layout (a permutation, slowest dim first).
-Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, OptDevice device, bool requires_grad) {
+Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, OptDevice device) {
   const std::int64_t n = size.size();
   check(physical_layout.size() == n, ErrorKind::Runtime, "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = ",
         n, " is not equal to len(physical_layout) = ", physical_layout.size());
@@ -77,7 +77,7 @@ Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, Opt
     strides[d] = stride;
     stride = checked_mul(stride, std::max<std::int64_t>(size[d], 1), "empty_permuted");
   }
-  return created(empty_strided(size, strides, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad, "empty_permuted");
+  return empty_strided(size, strides, dtype.value_or(default_dtype()), device.value_or(Device{}));
 }
 
 Tensor like(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
@@ -88,56 +88,56 @@ Tensor like(const Tensor& input, OptDType dtype, OptDevice device, OptFormat for
                layout == MemoryFormat::Preserve ? MemoryFormat::Contiguous : layout);
 }
 
-Tensor empty_like_op(const Tensor& input, OptDType dtype, OptDevice device, bool requires_grad, OptFormat format) {
-  return created(like(input, dtype, device, format), requires_grad, "empty_like");
+Tensor empty_like_op(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
+  return like(input, dtype, device, format);
 }
-Tensor zeros_like_op(const Tensor& input, OptDType dtype, OptDevice device, bool requires_grad, OptFormat format) {
+Tensor zeros_like_op(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
   Tensor result = like(input, dtype, device, format);
   fill_if_real(result, Scalar(0));
-  return created(std::move(result), requires_grad, "zeros_like");
+  return result;
 }
-Tensor ones_like_op(const Tensor& input, OptDType dtype, OptDevice device, bool requires_grad, OptFormat format) {
+Tensor ones_like_op(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
   Tensor result = like(input, dtype, device, format);
   fill_if_real(result, Scalar(1));
-  return created(std::move(result), requires_grad, "ones_like");
+  return result;
 }
-Tensor full_like_op(const Tensor& input, const Scalar& fill_value, OptDType dtype, OptDevice device, bool requires_grad, OptFormat format) {
+Tensor full_like_op(const Tensor& input, const Scalar& fill_value, OptDType dtype, OptDevice device, OptFormat format) {
   Tensor result = like(input, dtype, device, format);
   fill_if_real(result, fill_value);
-  return created(std::move(result), requires_grad, "full_like");
+  return result;
 }
 
 Tensor new_tensor(const char* op, const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
   check_sizes_nonnegative(size, op);
   return empty(size, dtype.value_or(input.dtype()), device.value_or(input.device()));
 }
-Tensor new_empty(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device, bool requires_grad) {
-  return created(new_tensor("new_empty", input, size, dtype, device), requires_grad, "new_empty");
+Tensor new_empty(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
+  return new_tensor("new_empty", input, size, dtype, device);
 }
-Tensor new_zeros(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device, bool requires_grad) {
+Tensor new_zeros(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
   Tensor result = new_tensor("new_zeros", input, size, dtype, device);
   fill_if_real(result, Scalar(0));
-  return created(std::move(result), requires_grad, "new_zeros");
+  return result;
 }
-Tensor new_ones(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device, bool requires_grad) {
+Tensor new_ones(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
   Tensor result = new_tensor("new_ones", input, size, dtype, device);
   fill_if_real(result, Scalar(1));
-  return created(std::move(result), requires_grad, "new_ones");
+  return result;
 }
-Tensor new_full(const Tensor& input, IntSpan size, const Scalar& fill_value, OptDType dtype, OptDevice device, bool requires_grad) {
+Tensor new_full(const Tensor& input, IntSpan size, const Scalar& fill_value, OptDType dtype, OptDevice device) {
   Tensor result = new_tensor("new_full", input, size, dtype, device);
   fill_if_real(result, fill_value);
-  return created(std::move(result), requires_grad, "new_full");
+  return result;
 }
-Tensor new_empty_strided(const Tensor& input, IntSpan size, IntSpan stride, OptDType dtype, OptDevice device, bool requires_grad) {
-  return empty_strided_op(size, stride, dtype.value_or(input.dtype()), device.value_or(input.device()), requires_grad);
-}
-
-Tensor scalar_tensor_op(const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) {
-  return created(scalar_tensor(s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad, "scalar_tensor");
+Tensor new_empty_strided(const Tensor& input, IntSpan size, IntSpan stride, OptDType dtype, OptDevice device) {
+  return empty_strided_op(size, stride, dtype.value_or(input.dtype()), device.value_or(input.device()));
 }
 
-Tensor eye(std::int64_t n, std::optional<std::int64_t> m, OptDType dtype, OptDevice device, bool requires_grad, const Out& out) {
+Tensor scalar_tensor_op(const Scalar& s, OptDType dtype, OptDevice device) {
+  return scalar_tensor(s, dtype.value_or(default_dtype()), device.value_or(Device{}));
+}
+
+Tensor eye(std::int64_t n, std::optional<std::int64_t> m, OptDType dtype, OptDevice device, const Out& out) {
   const std::int64_t columns = m.value_or(n);
   check(n >= 0, ErrorKind::Runtime, "n must be greater or equal to 0, got ", n);
   check(columns >= 0, ErrorKind::Runtime, "m must be greater or equal to 0, got ", columns);
@@ -147,7 +147,7 @@ Tensor eye(std::int64_t n, std::optional<std::int64_t> m, OptDType dtype, OptDev
     const std::int64_t length = std::min(n, columns), stride = result.strides()[0] + result.strides()[1];
     fill(alias(result, {length}, {stride}, result.offset()), Scalar(1));
   }
-  return created(std::move(result), requires_grad, "eye");
+  return result;
 }
 
 const Kernel kernels[] = {

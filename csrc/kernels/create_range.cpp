@@ -60,8 +60,7 @@ DType range_dtype(std::optional<DType> dtype, const Out& out, const Scalar& a, c
   return is_whole(a) && is_whole(b) && is_whole(c) ? DType::Int64 : default_dtype();
 }
 
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device,
-              bool requires_grad, const Out& out) {
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   check(!start.is_complex() && !end.is_complex() && !step.is_complex(), ErrorKind::Runtime, "arange: expected real numbers.");
   const DType type = range_dtype(dtype, out, start, end, step);
   const std::int64_t count = arange_length(start, end, step);
@@ -73,16 +72,15 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
     if (result.dim() > 1) fill_range(alias(result, {count}, {1}, result.offset()), start, step);
     else fill_range(result, start, step);
   }
-  return created(std::move(result), requires_grad, "arange");
+  return result;
 }
 
-Tensor arange_end(const Scalar& end, std::optional<DType> dtype, std::optional<Device> device, bool requires_grad, const Out& out) {
-  return arange(Scalar(0), end, Scalar(1), dtype, device, requires_grad, out);
+Tensor arange_end(const Scalar& end, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
+  return arange(Scalar(0), end, Scalar(1), dtype, device, out);
 }
 
 // The old inclusive form.
-Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device,
-             bool requires_grad, const Out& out) {
+Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   const double s = start.to_double(), e = end.to_double(), by = step.to_double();
   check(by != 0 && !std::isnan(by), ErrorKind::Runtime, "step must be nonzero");
   check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "unsupported range: ", s, " -> ", e);
@@ -91,7 +89,7 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::op
   check(count < 9.2e18, ErrorKind::Runtime, "invalid size, possible overflow?");
   Tensor result = destination("range", {static_cast<std::int64_t>(count)}, dtype, device, out);
   if (!result.is_meta()) fill_range(result, start, step);
-  return created(std::move(result), requires_grad, "range");
+  return result;
 }
 
 DType space_dtype(const char* op, std::optional<DType> dtype, const Out& out, const Scalar& start, const Scalar& end) {
@@ -120,8 +118,7 @@ void fill_linspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
   if (steps == 1) data[0] = start.to<T>();
 }
 
-Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device,
-                bool requires_grad, const Out& out) {
+Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   check(steps >= 0, ErrorKind::Runtime, "number of steps must be non-negative, got ", steps);
   const DType type = space_dtype("linspace", dtype, out, start, end);
   check(type != DType::Bool, ErrorKind::NotImplemented, "\"linspace_cpu\" not implemented for 'Bool'");
@@ -132,7 +129,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std:
       if constexpr (!std::is_same_v<T, bool>) fill_linspace(result.data<T>(), result.strides()[0], steps, start, end);
     });
   }
-  return created(std::move(result), requires_grad, "linspace");
+  return result;
 }
 
 c128 power(double base, c128 exponent) {
@@ -158,7 +155,7 @@ void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, double base, std::optional<DType> dtype,
-                std::optional<Device> device, bool requires_grad, const Out& out) {
+                std::optional<Device> device, const Out& out) {
   check(steps >= 0, ErrorKind::Runtime, "number of steps must be non-negative, got ", steps);
   const DType type = space_dtype("logspace", dtype, out, start, end);
   check(type != DType::Bool, ErrorKind::NotImplemented, "\"logspace_cpu\" not implemented for 'Bool'");
@@ -169,7 +166,7 @@ Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, doub
       if constexpr (!std::is_same_v<T, bool>) fill_logspace(result.data<T>(), result.strides()[0], steps, start, end, base);
     });
   }
-  return created(std::move(result), requires_grad, "logspace");
+  return result;
 }
 
 const Kernel kernels[] = {

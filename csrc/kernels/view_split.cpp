@@ -1,4 +1,4 @@
-// Views in several pieces: split, chunk, tensor_split, unbind.
+// Views in several pieces: split, chunk, unbind.
 #include "core/factory.h"
 #include "kernels/shape.h"
 
@@ -66,42 +66,6 @@ std::vector<Tensor> chunk(const Tensor& input, std::int64_t chunks, std::int64_t
   return pieces_of(input, d, each);
 }
 
-std::vector<Tensor> tensor_split_sections(const Tensor& input, std::int64_t sections, std::int64_t dim) {
-  check(input.dim() > 0, ErrorKind::Runtime, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
-  const std::int64_t d = wrap_dim(dim, input.dim(), "tensor_split"), size = input.sizes()[d];
-  check(sections > 0, ErrorKind::Runtime, "number of sections must be larger than 0, got ", sections);
-  check(sections <= 1 << 24, ErrorKind::Runtime, "tensor_split: expected fewer sections, got ", sections, ".");
-  const std::int64_t each = size / sections, longer = size % sections;
-  std::vector<Tensor> result;
-  result.reserve(static_cast<std::size_t>(sections));
-  std::int64_t start = 0;
-  for (std::int64_t i = 0; i < sections; ++i) {
-    const std::int64_t length = each + (i < longer ? 1 : 0);
-    result.push_back(piece(input, d, start, length));
-    start += length;
-  }
-  return result;
-}
-
-// Python slice rules for each pair of neighbouring indices.
-std::vector<Tensor> tensor_split_indices(const Tensor& input, IntSpan indices, std::int64_t dim) {
-  check(input.dim() > 0, ErrorKind::Runtime, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
-  const std::int64_t d = wrap_dim(dim, input.dim(), "tensor_split"), size = input.sizes()[d];
-  auto clamp = [size](std::int64_t value) {
-    if (value < 0) value += size;
-    return value < 0 ? 0 : value > size ? size : value;
-  };
-  std::vector<Tensor> result;
-  result.reserve(static_cast<std::size_t>(indices.size()) + 1);
-  std::int64_t start = 0;
-  for (std::int64_t i = 0; i <= indices.size(); ++i) {
-    const std::int64_t end = i == indices.size() ? size : clamp(indices[i]);
-    result.push_back(piece(input, d, start, std::max<std::int64_t>(end - start, 0)));
-    start = end;
-  }
-  return result;
-}
-
 std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
   check(input.dim() > 0, ErrorKind::Index,
         "Dimension specified as ", dim, " but tensor has no dimensions");
@@ -120,8 +84,6 @@ const Kernel kernels[] = {
     {"split", &split},
     {"split_with_sizes", &split_with_sizes},
     {"chunk", &chunk},
-    {"tensor_split_sections", &tensor_split_sections},
-    {"tensor_split_indices", &tensor_split_indices},
     {"unbind", &unbind},
 };
 
