@@ -1,12 +1,8 @@
 // flambeau._C
+#include "bindings/autograd.h"
 #include "bindings/python.h"
 #include "core/allocator.h"
 #include "core/parallel.h"
-
-namespace flambeau::python {
-
-
-}  // namespace flambeau::python
 
 NB_MODULE(_C, m) {
   using namespace flambeau;
@@ -15,9 +11,12 @@ NB_MODULE(_C, m) {
   python::bind_types(m);
   python::bind_tensor(m);
   python::bind_tensor_methods(m);
+  python::bind_autograd(m);
   python::bind_numpy(m);
   python::bind_ops(m);
   python::bind_generator(m);
+  python::bind_dlpack(m);
+  python::bind_storage(m);
   m.def("get_num_threads", &num_threads, "Threads that kernels may use.");
   m.def("set_num_threads", &set_num_threads, nanobind::arg("num"), "Set how many threads kernels may use.");
   m.def("_memory_stats", [] {

@@ -169,7 +169,10 @@ PyObject* overload_call(PyObject* self, PyObject* const* args, std::size_t nargs
     const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     const Py_ssize_t count = PyTuple_GET_SIZE(overload.ops);
     for (Py_ssize_t i = 0; i < count; ++i) {
-      const OpObject& op = *as_op(PyTuple_GET_ITEM(overload.ops, i));
+      PyObject* candidate = PyTuple_GET_ITEM(overload.ops, i);
+      // A Python function at the end takes whatever no schema did.
+      if (Py_TYPE(candidate) != op_type) return PyObject_Vectorcall(candidate, args, nargsf, kwnames);
+      const OpObject& op = *as_op(candidate);
       CallFrame frame(op.def->parameters.size());
       const bool fits = parse_call(*op.def, *op.shape, args, nargs, kwnames, frame, nullptr);
       if (frame.overridden != nullptr) return call_torch_function(self, args, nargs, kwnames);
@@ -383,8 +386,11 @@ nb::object make_op(const std::string& schema, bool takes_out, const std::string&
 }
 
 nb::object make_overload(nb::str name, nb::tuple ops) {
-  for (nb::handle op : ops) {
-    check(Py_TYPE(op.ptr()) == op_type, ErrorKind::Type, "overload: expected ops, got ", Py_TYPE(op.ptr())->tp_name);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    PyObject* op = ops[i].ptr();
+    const bool last = i + 1 == ops.size();
+    check(Py_TYPE(op) == op_type || (last && PyCallable_Check(op) != 0), ErrorKind::Type,
+          "overload: expected ops, and at most one function at the end, got ", Py_TYPE(op)->tp_name);
   }
   auto* made = reinterpret_cast<OverloadObject*>(checked(overload_type->tp_alloc(overload_type, 0)));
   made->vectorcall = overload_call;

@@ -69,7 +69,10 @@ _WITH_INPLACE = frozenset(
 
 
 def overload(name, *ops, methods=(), properties=()):
-    """Several native ops under one name: a call runs the first whose schema accepts its arguments."""
+    """Several native ops under one name: a call runs the first whose schema accepts its arguments.
+
+    The last entry may be a Python function: it gets the calls that no schema accepts.
+    """
     chosen = _C._make_overload(name, tuple(ops))
     chosen.__doc__ = ops[0].__doc__
     _set_methods(chosen, methods)
