@@ -1,9 +1,104 @@
-"""Flambeau: PyTorch's programming model and libraries, small and fast on CPUs."""
+"""Flambeau: PyTorch's programming model and libraries, small and fast on CPUs.
 
-from . import _C
-from ._C import *  # noqa: F403 - re-exports dtypes, devices and the other native value types
+The names are PyTorch's. Submodules load when they are first used, so that `import flambeau` stays quick.
+"""
+
+import importlib
+from math import e, inf, nan, pi
+
+from ._C import (
+    Generator,
+    LinAlgError,
+    Size,
+    bfloat16,
+    bool,
+    channels_last,
+    channels_last_3d,
+    complex64,
+    complex128,
+    contiguous_format,
+    device,
+    dtype,
+    float16,
+    float32,
+    float64,
+    from_numpy,
+    get_default_dtype,
+    get_num_threads,
+    int8,
+    int16,
+    int32,
+    int64,
+    layout,
+    memory_format,
+    preserve_format,
+    set_default_dtype,
+    set_num_threads,
+    strided,
+    uint8,
+)
+from .tensor import Tensor  # before ops: results are of this class
+
+# isort: split
 from . import ops
 from .ops import *  # noqa: F403 - every op is a function of this package
-from .tensor import Tensor
+from .random import (
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
 __version__ = "0.1.0"
+
+half = float16
+float = float32
+double = float64
+short = int16
+int = int32
+long = int64
+cfloat = complex64
+cdouble = complex128
+
+newaxis = None
+
+# Submodules, imported by the first use of `flambeau.<name>`.
+_SUBMODULES = frozenset(
+    """
+    autograd cli dropin errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    printing random serialization signal special testing types utils
+    """.split()
+)
+# Names of this package that live in a submodule: name -> module.
+_LAZY = {
+    **dict.fromkeys(
+        "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled".split(),
+        "autograd",
+    ),
+    **dict.fromkeys("save load".split(), "serialization"),
+    **dict.fromkeys("set_printoptions get_printoptions".split(), "printing"),
+    "fork_rng": "random",
+    "wait": "futures",
+}
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+    elif name in _SUBMODULES:
+        try:
+            value = importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY, *_SUBMODULES})
