@@ -223,14 +223,14 @@ bool plain_match(const Tensor& tensor, const Tensor& shape, DType dtype) noexcep
          (impl == shape.impl() || impl->sizes == shape.impl()->sizes);
 }
 
-bool match_fast(FastPath& fast, std::initializer_list<const Tensor*> inputs, DType dtype) noexcept {
+bool match_fast(FastPath& fast, std::initializer_list<const Tensor*> inputs, const TileKernel& kernel) noexcept {
   for (const Tensor* input : inputs) {
     if (fast.shape == nullptr || (fast.shape->dim() == 0 && input->dim() != 0)) fast.shape = input;
   }
   for (const Tensor* input : inputs) {
     const int k = fast.inputs++;
     if (input->is_meta()) return false;
-    if (plain_match(*input, *fast.shape, dtype)) {
+    if (plain_match(*input, *fast.shape, kernel.input(k))) {
       fast.direct[k] = input;
     } else if (input->dim() == 0) {
       fast.direct[k] = nullptr;
@@ -245,12 +245,12 @@ bool match_fast(FastPath& fast, std::initializer_list<const Tensor*> inputs, DTy
 
 void run_fast(const FastPath& fast, const Tensor& out, const TileKernel& kernel, const void* params) {
   const std::int64_t numel = out.numel();
-  const std::int64_t in_size = itemsize(kernel.in), out_size = itemsize(kernel.out);
+  const std::int64_t out_size = itemsize(kernel.out);
   if (!fast.any_scalar) {
     const auto piece = [&](std::int64_t begin, std::int64_t end) {
       const void* arguments[kMaxOperands];
       for (int k = 0; k < fast.inputs; ++k) {
-        arguments[k] = static_cast<const char*>(fast.direct[k]->data()) + begin * in_size;
+        arguments[k] = static_cast<const char*>(fast.direct[k]->data()) + begin * itemsize(kernel.input(k));
       }
       void* destination = static_cast<char*>(out.data()) + begin * out_size;
       kernel.fn(&destination, arguments, end - begin, params);
@@ -263,14 +263,15 @@ void run_fast(const FastPath& fast, const Tensor& out, const TileKernel& kernel,
     const void* arguments[kMaxOperands];
     for (int k = 0; k < fast.inputs; ++k) {
       if (fast.direct[k] != nullptr) {
-        arguments[k] = static_cast<const char*>(fast.direct[k]->data()) + begin * in_size;
+        arguments[k] = static_cast<const char*>(fast.direct[k]->data()) + begin * itemsize(kernel.input(k));
         continue;
       }
       const Tensor& scalar = *fast.scalar[k];
+      const DType tile_dtype = kernel.input(k);
       const std::int64_t n = end - begin < kTile ? end - begin : kTile;
-      cast_fn(scalar.dtype(), kernel.in)(tiles.data[k], in_size, scalar.data(), 0, n);
-      if (scalar.is_conj()) apply_conj(tiles.data[k], kernel.in, n);
-      if (scalar.is_neg()) apply_neg(tiles.data[k], kernel.in, n);
+      cast_fn(scalar.dtype(), tile_dtype)(tiles.data[k], itemsize(tile_dtype), scalar.data(), 0, n);
+      if (scalar.is_conj()) apply_conj(tiles.data[k], tile_dtype, n);
+      if (scalar.is_neg()) apply_neg(tiles.data[k], tile_dtype, n);
       arguments[k] = tiles.data[k];
     }
     char* destination = static_cast<char*>(out.data()) + begin * out_size;
@@ -279,7 +280,7 @@ void run_fast(const FastPath& fast, const Tensor& out, const TileKernel& kernel,
       kernel.fn(&target, arguments, end - at < kTile ? end - at : kTile, params);
       destination += kTile * out_size;
       for (int k = 0; k < fast.inputs; ++k) {
-        if (fast.direct[k] != nullptr) arguments[k] = static_cast<const char*>(arguments[k]) + kTile * in_size;
+        if (fast.direct[k] != nullptr) arguments[k] = static_cast<const char*>(arguments[k]) + kTile * itemsize(kernel.input(k));
       }
     }
   });
@@ -340,7 +341,7 @@ Tensor elementwise(const char* op, std::initializer_list<const Tensor*> inputs, 
   internal_assert(kernel.fn != nullptr, "elementwise() without a tile kernel");
   if (result == kernel.out) {
     FastPath fast;
-    if (match_fast(fast, inputs, kernel.in)) {
+    if (match_fast(fast, inputs, kernel)) {
       if (!out.given()) {
         Tensor fresh = empty(fast.shape->sizes(), result, fast.shape->device());
         run_fast(fast, fresh, kernel, params);
@@ -374,7 +375,10 @@ Tensor elementwise(const char* op, std::initializer_list<const Tensor*> inputs, 
   job.loop.sort();
   set_operand(job, 0, target, kernel.out);
   int k = 1;
-  for (const Tensor* input : inputs) set_operand(job, k++, *input, kernel.in);
+  for (const Tensor* input : inputs) {
+    set_operand(job, k, *input, kernel.input(k - 1));
+    ++k;
+  }
   job.fn = kernel.fn;
   job.params = params;
   run(job);
@@ -398,7 +402,8 @@ void elementwise_into(const char* op, Span<Tensor> outputs, Span<Tensor> inputs,
   job.loop.sort();
   for (int k = 0; k < job.loop.operands; ++k) {
     const bool is_output = k < job.outputs;
-    set_operand(job, k, is_output ? outputs[k] : inputs[k - job.outputs], is_output ? kernel.out : kernel.in);
+    set_operand(job, k, is_output ? outputs[k] : inputs[k - job.outputs],
+                is_output ? kernel.out : kernel.input(k - job.outputs));
   }
   job.fn = kernel.fn;
   job.params = params;

@@ -17,6 +17,8 @@ struct TileKernel {
   TileFn fn = nullptr;
   DType in = DType::Float32;   // dtype of the tiles read
   DType out = DType::Float32;  // dtype of the tiles written
+  bool condition = false;      // the first input is bool instead
+  [[nodiscard]] DType input(int k) const { return condition && k == 0 ? DType::Bool : in; }
 };
 
 // Per-level registration (csrc/kernels/tile/*.cpp, compiled once per CPU level): the highest level the machine has wins.

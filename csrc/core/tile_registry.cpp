@@ -60,7 +60,7 @@ TileEntry::TileEntry(const char* name, DType in, DType out, TileFn fn, CpuLevel 
   Slot& slot = slot_of(name);
   const int i = static_cast<int>(in);
   if (slot.table.by_input[i].fn != nullptr && slot.level[i] > level) return;
-  slot.table.by_input[i] = {fn, in, out};
+  slot.table.by_input[i] = {fn, in, out, false};
   slot.level[i] = level;
 }
 

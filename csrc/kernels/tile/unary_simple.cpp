@@ -18,6 +18,7 @@ struct Abs {
   static double call(double x) { return abs1(x); }
 };
 struct Square { template <class T> static T call(T x) { return mul(x, x); } };
+struct Cube { template <class T> static T call(T x) { return mul(mul(x, x), x); } };
 struct Reciprocal { template <class T> static T call(T x) { return T(1) / x; } };
 struct Sqrt { template <class T> static T call(T x) { return sqrt1(x); } };
 struct Rsqrt { template <class T> static T call(T x) { return T(1) / sqrt1(x); } };
@@ -37,6 +38,7 @@ struct Conj { template <class T> static Complex<T> call(Complex<T> z) { return {
 const Register1<Neg, u8, i8, i16, i32, i64, float, double, c64, c128> neg_entry("neg");
 const Register1<Abs, u8, i8, i16, i32, i64, float, double> abs_entry("abs");
 const Register1<Square, i32, i64, float, double, c64, c128> square_entry("square");
+const Register1<Cube, i32, i64, float, double, c64, c128> cube_entry("cube");
 const Register1<Reciprocal, float, double, c64, c128> reciprocal_entry("reciprocal");
 const Register1<Sqrt, float, double> sqrt_entry("sqrt");
 const Register1<Rsqrt, float, double> rsqrt_entry("rsqrt");
