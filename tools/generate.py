@@ -102,11 +102,15 @@ def plain_signature(function: object, method: bool) -> str:
         if method and position == 0:
             parts.append("self")
             continue
-        if parameter.kind is parameter.VAR_POSITIONAL or (parameter.kind is parameter.KEYWORD_ONLY and not starred):
+        if parameter.kind is parameter.VAR_POSITIONAL or (
+            parameter.kind is parameter.KEYWORD_ONLY and not starred
+        ):
             starred = True
             if parameter.kind is parameter.KEYWORD_ONLY:
                 parts.append("*")
-        prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(
+            parameter.kind, ""
+        )
         default = "" if parameter.default is parameter.empty else " = ..."
         parts.append(f"{prefix}{parameter.name}: Any{default}")
     return f"({', '.join(parts)}) -> Any"
@@ -128,12 +132,17 @@ def definitions(name: str, texts: list[str], indent: str = "") -> list[str]:
 
 def class_lines(name: str, cls: type) -> list[str]:
     """Stub of a native class by introspection."""
-    bases = [base.__name__ for base in cls.__bases__ if base is not object and base.__module__ == cls.__module__]
+    bases = [
+        base.__name__
+        for base in cls.__bases__
+        if base is not object and base.__module__ == cls.__module__
+    ]
     if issubclass(cls, BaseException):
         bases = [base.__name__ for base in cls.__bases__]
     elif issubclass(cls, tuple):
         bases = ["tuple[int, ...]"]
-    lines = [f"class {name}{f'({", ".join(bases)})' if bases else ''}:"]
+    inherited = f"({', '.join(bases)})" if bases else ""
+    lines = [f"class {name}{inherited}:"]
     for member, value in sorted(vars(cls).items()):
         if member in registry.METHODS or member in registry.PROPERTIES:
             continue
@@ -143,15 +152,36 @@ def class_lines(name: str, cls: type) -> list[str]:
     return lines if len(lines) > 1 else [f"{lines[0]} ..."]
 
 
-SKIPPED = {"__doc__", "__module__", "__dict__", "__weakref__", "__new__", "__nb_signature__", "__reduce__", "__hash__"}
-SKIPPED |= {"__vectorcalloffset__", "__dictoffset__", "__weaklistoffset__", "__eq__", "__ne__", "__repr__", "__str__"}
+SKIPPED = {
+    "__doc__",
+    "__module__",
+    "__dict__",
+    "__weakref__",
+    "__new__",
+    "__nb_signature__",
+    "__reduce__",
+    "__hash__",
+}
+SKIPPED |= {
+    "__vectorcalloffset__",
+    "__dictoffset__",
+    "__weaklistoffset__",
+    "__eq__",
+    "__ne__",
+    "__repr__",
+    "__str__",
+}
 
 
 def member_lines(owner: str, member: str, value: object) -> list[str]:
     """Stub of one attribute or method of a native class."""
     if member in SKIPPED or keyword.iskeyword(member):
         return []
-    if inspect.isgetsetdescriptor(value) or inspect.ismemberdescriptor(value) or isinstance(value, property):
+    if (
+        inspect.isgetsetdescriptor(value)
+        or inspect.ismemberdescriptor(value)
+        or isinstance(value, property)
+    ):
         kind = ATTRIBUTES.get(member, "Any")
         if member in READ_WRITE and owner == "TensorBase":
             return [f"    {member}: {kind}"]
@@ -171,8 +201,10 @@ def op_member_lines() -> list[str]:
         if keyword.iskeyword(name) or name in ("__eq__", "__ne__"):
             continue
         lines += definitions(name, signatures(op, method=True), "    ")
-    return lines + [f"    def {name}(self, other: Any) -> Tensor: ...  # type: ignore[override]" for name in
-                    ("__eq__", "__ne__")]
+    return lines + [
+        f"    def {name}(self, other: Any) -> Tensor: ...  # type: ignore[override]"
+        for name in ("__eq__", "__ne__")
+    ]
 
 
 def native_stub() -> str:
@@ -203,8 +235,14 @@ def native_stub() -> str:
 
 def public_functions() -> dict[str, object]:
     """Functions that flambeau.ops exports, by name."""
-    return {name: value for name, value in sorted(vars(ops).items())
-            if not name.startswith("_") and callable(value) and not isinstance(value, type) and name != "verify"}
+    return {
+        name: value
+        for name, value in sorted(vars(ops).items())
+        if not name.startswith("_")
+        and callable(value)
+        and not isinstance(value, type)
+        and name != "verify"
+    }
 
 
 def ops_stub() -> str:
@@ -231,7 +269,11 @@ def family_of(name: str, op: object) -> str:
     """The file of flambeau/ops that defines a public op."""
     for path in sorted((ROOT / "src/flambeau/ops").glob("[!_]*.py")):
         module = sys.modules.get(f"flambeau.ops.{path.stem}")
-        if module is not None and name in getattr(module, "__all__", ()) and getattr(module, name, None) is op:
+        if (
+            module is not None
+            and name in getattr(module, "__all__", ())
+            and getattr(module, name, None) is op
+        ):
             return path.stem
     return "other"
 
@@ -243,13 +285,23 @@ def reference_page() -> str:
         families.setdefault(family_of(name, op), []).append(name)
     families.pop("registry", None)
     total = sum(map(len, families.values()))
-    lines = ["<!-- Generated by tools/generate.py; do not edit. -->", "# Operators", "",
-             f"The {total} functions of `flambeau` by family; a family is a file in `src/flambeau/ops/`. Arguments have",
-             "PyTorch's names, order and defaults. The last column names the methods of `Tensor`; a trailing underscore is",
-             "the in-place form.", ""]
+    lines = [
+        "<!-- Generated by tools/generate.py; do not edit. -->",
+        "# Operators",
+        "",
+        f"The {total} functions of `flambeau` by family; a family is a file in `src/flambeau/ops/`. Arguments have",
+        "PyTorch's names, order and defaults. The last column names the methods of `Tensor`; a trailing underscore is",
+        "the in-place form.",
+        "",
+    ]
     methods = methods_by_op()
     for family, names in sorted(families.items()):
-        lines += [f"## {family}", "", "| function | does | gradient | methods |", "|---|---|---|---|"]
+        lines += [
+            f"## {family}",
+            "",
+            "| function | does | gradient | methods |",
+            "|---|---|---|---|",
+        ]
         lines += [row(name, getattr(ops, name), methods) for name in names]
         lines.append("")
     return "\n".join(lines)
@@ -258,7 +310,11 @@ def reference_page() -> str:
 def methods_by_op() -> dict[int, list[str]]:
     """Method names by identity of what provides them; an in-place form counts to its op."""
     found: dict[int, list[str]] = {}
-    owners = {id(op.inplace): op for op in registry.OPS.values() if getattr(op, "inplace", None) is not None}
+    owners = {
+        id(op.inplace): op
+        for op in registry.OPS.values()
+        if getattr(op, "inplace", None) is not None
+    }
     for name, op in sorted(registry.METHODS.items()):
         if not name.startswith("__"):
             found.setdefault(id(owners.get(id(op), op)), []).append(name)
@@ -304,27 +360,58 @@ def readme_page() -> str:
     if not results.exists():
         return text
     table = measured_table(json.loads(results.read_text()))
-    return re.sub(r"(<!-- measured: begin.*?-->\n).*(<!-- measured: end -->)", lambda m: m[1] + table + m[2], text,
-                  flags=re.S)
+    return re.sub(
+        r"(<!-- measured: begin.*?-->\n).*(<!-- measured: end -->)",
+        lambda m: m[1] + table + m[2],
+        text,
+        flags=re.S,
+    )
 
 
 def measured_table(data: dict[str, object]) -> str:
     """Markdown of bench/results.json."""
     times, sizes, rows = data["import"], data["installed_bytes"], data["workloads"]
-    lines = [f"{data['machine']}, 2 threads, beside PyTorch {data['torch']}, {data['date']}. A ratio above 1 means that",
-             "Flambeau is faster.", "", "| | Flambeau | PyTorch | ratio |", "|---|---|---|---|"]
-    lines.append(line("import, cold process (`import numpy` alone: " + f"{times['numpy']:.2f} s)",
-                      f"{times['flambeau']:.2f} s", f"{times['torch']:.2f} s", times["torch"] / times["flambeau"]))
+    lines = [
+        f"{data['machine']}, 2 threads, beside PyTorch {data['torch']}, {data['date']}. A ratio above 1 means that",
+        "Flambeau is faster.",
+        "",
+        "| | Flambeau | PyTorch | ratio |",
+        "|---|---|---|---|",
+    ]
+    lines.append(
+        line(
+            "import, cold process (`import numpy` alone: " + f"{times['numpy']:.2f} s)",
+            f"{times['flambeau']:.2f} s",
+            f"{times['torch']:.2f} s",
+            times["torch"] / times["flambeau"],
+        )
+    )
     if sizes["flambeau"] and sizes["torch"]:
-        lines.append(line("installed with dependencies", f"{sizes['flambeau'] / 1e6:.0f} MB",
-                          f"{sizes['torch'] / 1e6:.0f} MB", sizes["torch"] / sizes["flambeau"]))
+        lines.append(
+            line(
+                "installed with dependencies",
+                f"{sizes['flambeau'] / 1e6:.0f} MB",
+                f"{sizes['torch'] / 1e6:.0f} MB",
+                sizes["torch"] / sizes["flambeau"],
+            )
+        )
     for key, value in rows.items():
         if "ratio" in value:
-            lines.append(line(key.partition("/")[2].replace("_", " "), seconds(value["flambeau"]),
-                              seconds(value["torch"]), value["ratio"]))
+            lines.append(
+                line(
+                    key.partition("/")[2].replace("_", " "),
+                    seconds(value["flambeau"]),
+                    seconds(value["torch"]),
+                    value["ratio"],
+                )
+            )
     for group, mean in data["geometric_means"].items():
         lines.append(f"| geometric mean of {group} | | | **{mean:.2f}** |")
-    lines += ["", "Made by `.venv/bin/python bench/measure.py --reference PYTHON_WITH_PYTORCH --installed PYTHON_WITH_WHEEL`.", ""]
+    lines += [
+        "",
+        "Made by `.venv/bin/python bench/measure.py --reference PYTHON_WITH_PYTORCH --installed PYTHON_WITH_WHEEL`.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -349,7 +436,9 @@ OUTPUTS = {
 def main() -> int:
     """Write or check all outputs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail if a file is stale, write nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if a file is stale, write nothing"
+    )
     options = parser.parse_args()
     assert flambeau.__file__ is not None and Path(flambeau.__file__).is_relative_to(ROOT)
     stale = []

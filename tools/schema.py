@@ -32,7 +32,9 @@ class Parameter:
     def __str__(self) -> str:
         if self.varargs:
             return f"*{self.name}: {self.annotation}"
-        return f"{self.name}: {self.annotation}" + (f" = {self.default}" if self.default is not None else "")
+        return f"{self.name}: {self.annotation}" + (
+            f" = {self.default}" if self.default is not None else ""
+        )
 
 
 @dataclass
@@ -138,7 +140,9 @@ def parse(schema: str) -> Signature:
         kind, parameter = declared.rsplit(None, 1)
         text, varargs = annotation(kind, first=not parameters)
         parameters.append(
-            Parameter(parameter, text, default_text(default) if default else None, keyword_only, varargs)
+            Parameter(
+                parameter, text, default_text(default) if default else None, keyword_only, varargs
+            )
         )
     if any(p.default is not None for p in parameters):
         require_defaults(parameters)
