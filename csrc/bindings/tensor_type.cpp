@@ -28,6 +28,20 @@ namespace {
 
 TensorObject* cast(PyObject* self) { return reinterpret_cast<TensorObject*>(self); }
 
+// Dead objects of class flambeau.Tensor itself, kept for reuse: allocating one costs as much as a small kernel.
+// Guarded by the GIL. Each keeps its reference to the type.
+constexpr int kMaxFree = 128;
+PyObject* free_objects[kMaxFree];
+int free_count = 0;
+
+PyObject* allocate(PyTypeObject* type) {
+  if (type != tensor_type || free_count == 0) return type->tp_alloc(type, 0);
+  PyObject* self = free_objects[--free_count];
+  _Py_NewReference(self);
+  PyObject_GC_Track(self);
+  return self;
+}
+
 void tensor_dealloc(PyObject* self);
 
 bool worth_preserving(PyObject* self) {
@@ -76,6 +90,10 @@ void tensor_dealloc(PyObject* self) {
   if (TensorImpl* impl = std::exchange(object->impl, nullptr)) {
     impl->pyobj = nullptr;
     Ref<TensorImpl>::adopt(impl).reset();
+  }
+  if (type == tensor_type && free_count < kMaxFree) {
+    free_objects[free_count++] = self;
+    return;
   }
   type->tp_free(self);
   // subtype_dealloc, where a subclass still has it, drops the type reference itself.
@@ -163,7 +181,7 @@ void adopt_subclass(nb::handle cls) {
 
 PyObject* wrap_as(Tensor tensor, PyTypeObject* type) {
   if (!tensor.defined()) return Py_NewRef(Py_None);
-  PyObject* self = type->tp_alloc(type, 0);
+  PyObject* self = allocate(type);
   if (self == nullptr) return nullptr;
   TensorImpl* impl = tensor.release();
   if (impl->pyobj != nullptr) {
