@@ -1,0 +1,268 @@
+"""Storages: the memory behind tensors. UntypedStorage is bytes, TypedStorage bytes with an element type.
+
+Tensors share one storage when they are views of each other; saving and pickling keep that.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import flambeau
+
+from . import _C
+
+__all__ = ["TypedStorage", "UntypedStorage"]
+
+# Names of PyTorch's classes, as files spell them.
+STORAGE_NAMES = {
+    "float32": "FloatStorage",
+    "float64": "DoubleStorage",
+    "float16": "HalfStorage",
+    "bfloat16": "BFloat16Storage",
+    "uint8": "ByteStorage",
+    "int8": "CharStorage",
+    "int16": "ShortStorage",
+    "int32": "IntStorage",
+    "int64": "LongStorage",
+    "bool": "BoolStorage",
+    "complex64": "ComplexFloatStorage",
+    "complex128": "ComplexDoubleStorage",
+}
+
+
+def _storage_from_bytes(data: Any) -> UntypedStorage:
+    return UntypedStorage(data)
+
+
+class UntypedStorage(_C.StorageBase):
+    """A block of bytes.
+
+    Args:
+        source: number of (uninitialised) bytes, or a bytes-like object to copy.
+        device: where the bytes are.
+    """
+
+    def __getitem__(self, index: int | slice) -> Any:
+        found = memoryview(self)[index]
+        return UntypedStorage(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        view = memoryview(self)
+        if isinstance(index, slice) and isinstance(value, int):
+            value = bytes([value]) * len(view[index])
+        view[index] = value
+
+    def __iter__(self) -> Any:
+        return iter(self.tolist())
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {b}\n" for b in memoryview(self)[:1000])
+        return f"{lines}[{type(self).__name__}(device={self.device}) of size {len(self)}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _C.StorageBase) and other._cdata == self._cdata
+
+    def __hash__(self) -> int:
+        return hash(self._cdata)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        import pickle
+
+        # Protocol 5 hands the memory over without a copy when the caller asks for out-of-band buffers.
+        data = pickle.PickleBuffer(self) if int(protocol) >= 5 else bytes(self)
+        return _storage_from_bytes, (data,)
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
+        shared = memo.setdefault("flambeau", {})
+        if self._cdata not in shared:
+            # The original is kept as well: its address must not be reused while the memo lives.
+            shared[self._cdata] = (self.clone(), self)
+        return shared[self._cdata][0]
+
+    def clone(self) -> UntypedStorage:
+        """Return a copy with memory of its own."""
+        if self.device.type == "meta":
+            return UntypedStorage(self.nbytes(), device="meta")
+        return UntypedStorage(memoryview(self))
+
+    def tolist(self) -> list[int]:
+        """Return the bytes as ints."""
+        return memoryview(self).tolist()
+
+    def fill_(self, value: int) -> UntypedStorage:
+        """Set every byte to value."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
+        """Copy the bytes of source, which has the same size."""
+        memoryview(self)[:] = memoryview(source)
+        return self
+
+    def element_size(self) -> int:
+        """Return 1: elements are bytes."""
+        return 1
+
+    def cpu(self) -> UntypedStorage:
+        """Return self: it is on the CPU."""
+        return self
+
+    def is_shared(self) -> bool:
+        """Return False: the memory belongs to this process."""
+        return False
+
+    def untyped(self) -> UntypedStorage:
+        """Return self."""
+        return self
+
+    @property
+    def is_cuda(self) -> bool:
+        """Always False."""
+        return False
+
+    @classmethod
+    def from_buffer(cls, buffer: Any) -> UntypedStorage:
+        """Copy a bytes-like object."""
+        return cls(buffer)
+
+
+class TypedStorage:
+    """A storage seen as elements of one dtype.
+
+    Args:
+        wrap_storage: the UntypedStorage to look at.
+        dtype: element type.
+    """
+
+    dtype: Any
+    _dtype_name: ClassVar[str | None] = None
+
+    def __init__(self, *args: Any, wrap_storage: Any = None, dtype: Any = None) -> None:
+        name = type(self)._dtype_name
+        self.dtype = getattr(flambeau, name) if name else dtype or flambeau.get_default_dtype()
+        if wrap_storage is not None:
+            self._untyped_storage = wrap_storage.untyped()
+        elif args and not isinstance(args[0], int):
+            self._untyped_storage = flambeau.tensor(list(args[0]), dtype=self.dtype).untyped_storage()
+        else:
+            size = args[0] if args else 0
+            self._untyped_storage = UntypedStorage(size * self.dtype.itemsize)
+
+    def _tensor(self) -> Any:
+        return _C._tensor_over(self._untyped_storage, self.dtype, 0, (len(self),), (1,))
+
+    def __len__(self) -> int:
+        return self._untyped_storage.nbytes() // self.dtype.itemsize
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._tensor()[index]
+        return found.item() if found.dim() == 0 else found.clone().storage()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._tensor()[index] = value
+
+    def __iter__(self) -> Any:
+        return iter(self.tolist())
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {v}\n" for v in self.tolist())
+        return (
+            f"{lines}[{self._class_name()}(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+        )
+
+    def _class_name(self) -> str:
+        return f"torch.storage.{type(self).__name__}"
+
+    def __reduce__(self) -> Any:
+        return _typed_storage, (self._untyped_storage, self.dtype)
+
+    def __copy__(self) -> TypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> TypedStorage:
+        return _typed_storage(copy.deepcopy(self._untyped_storage, memo), self.dtype)
+
+    def pickle_storage_type(self) -> str:
+        """Return the name of PyTorch's class for this dtype."""
+        return STORAGE_NAMES[str(self.dtype).removeprefix("torch.")]
+
+    def untyped(self) -> UntypedStorage:
+        """Return the bytes."""
+        return self._untyped_storage
+
+    def tolist(self) -> list[Any]:
+        """Return the elements as Python numbers."""
+        return self._tensor().tolist()
+
+    def clone(self) -> TypedStorage:
+        """Return a copy with memory of its own."""
+        return _typed_storage(self._untyped_storage.clone(), self.dtype)
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Set every element."""
+        self._tensor().fill_(value)
+        return self
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> TypedStorage:
+        """Copy the elements of source, converting the dtype."""
+        self._tensor().copy_(source._tensor())
+        return self
+
+    def resize_(self, size: int) -> TypedStorage:
+        """Change the number of elements."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
+        return self
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return len(self)
+
+    def nbytes(self) -> int:
+        """Return the size in bytes."""
+        return self._untyped_storage.nbytes()
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return self._untyped_storage.data_ptr()
+
+    def element_size(self) -> int:
+        """Return the size of an element in bytes."""
+        return self.dtype.itemsize
+
+    def cpu(self) -> TypedStorage:
+        """Return self: it is on the CPU."""
+        return self
+
+    def is_shared(self) -> bool:
+        """Return False: the memory belongs to this process."""
+        return False
+
+    @property
+    def device(self) -> Any:
+        """Where the bytes are."""
+        return self._untyped_storage.device
+
+    @property
+    def is_cuda(self) -> bool:
+        """Always False."""
+        return False
+
+    @property
+    def _cdata(self) -> int:
+        return self._untyped_storage._cdata
+
+
+def _typed_storage(untyped: Any, dtype: Any) -> TypedStorage:
+    return TypedStorage(wrap_storage=untyped, dtype=dtype)
+
+
+# FloatStorage and so on: subclasses that fix the dtype.
+for _name, _class in STORAGE_NAMES.items():
+    globals()[_class] = type(
+        _class, (TypedStorage,), {"_dtype_name": _name, "__module__": __name__, "__doc__": f"Storage of {_name} elements."}
+    )
+    __all__ += [_class]
