@@ -8,17 +8,17 @@ namespace flambeau::random {
 namespace {
 
 Tensor rand(IntSpan size, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-            bool requires_grad, const Out& out) {
+            const Out& out) {
   Tensor result = destination("rand", size, dtype, device, out);
   fill_uniform(result, 0, 1, generator);
-  return created(std::move(result), requires_grad, "rand");
+  return result;
 }
 
 Tensor randn(IntSpan size, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-             bool requires_grad, const Out& out) {
+             const Out& out) {
   Tensor result = destination("randn", size, dtype, device, out);
   fill_normal(result, 0, 1, generator);
-  return created(std::move(result), requires_grad, "randn");
+  return result;
 }
 
 // int64 unless a dtype or out= says otherwise.
@@ -27,15 +27,15 @@ std::optional<DType> integer_dtype(std::optional<DType> dtype, const Out& out) {
 }
 
 Tensor randint_low(std::int64_t low, std::int64_t high, IntSpan size, Generator* generator, std::optional<DType> dtype,
-                   std::optional<Device> device, bool requires_grad, const Out& out) {
+                   std::optional<Device> device, const Out& out) {
   Tensor result = destination("randint", size, integer_dtype(dtype, out), device, out);
   fill_integers(result, low, high, generator);
-  return created(std::move(result), requires_grad, "randint");
+  return result;
 }
 
 Tensor randint(std::int64_t high, IntSpan size, Generator* generator, std::optional<DType> dtype,
-               std::optional<Device> device, bool requires_grad, const Out& out) {
-  return randint_low(0, high, size, generator, dtype, device, requires_grad, out);
+               std::optional<Device> device, const Out& out) {
+  return randint_low(0, high, size, generator, dtype, device, out);
 }
 
 Tensor like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device,
@@ -46,37 +46,37 @@ Tensor like(const Tensor& input, std::optional<DType> dtype, std::optional<Devic
 }
 
 Tensor rand_like(const Tensor& input, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-                 std::optional<MemoryFormat> memory_format, bool requires_grad) {
+                 std::optional<MemoryFormat> memory_format) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_uniform(result, 0, 1, generator);
-  return created(std::move(result), requires_grad, "rand_like");
+  return result;
 }
 
 Tensor randn_like(const Tensor& input, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-                  std::optional<MemoryFormat> memory_format, bool requires_grad) {
+                  std::optional<MemoryFormat> memory_format) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_normal(result, 0, 1, generator);
-  return created(std::move(result), requires_grad, "randn_like");
+  return result;
 }
 
 Tensor randint_like_low(const Tensor& input, std::int64_t low, std::int64_t high, Generator* generator,
                         std::optional<DType> dtype, std::optional<Device> device,
-                        std::optional<MemoryFormat> memory_format, bool requires_grad) {
+                        std::optional<MemoryFormat> memory_format) {
   Tensor result = like(input, dtype, device, memory_format);
   fill_integers(result, low, high, generator);
-  return created(std::move(result), requires_grad, "randint_like");
+  return result;
 }
 
 Tensor randint_like(const Tensor& input, std::int64_t high, Generator* generator, std::optional<DType> dtype,
-                    std::optional<Device> device, std::optional<MemoryFormat> memory_format, bool requires_grad) {
-  return randint_like_low(input, 0, high, generator, dtype, device, memory_format, requires_grad);
+                    std::optional<Device> device, std::optional<MemoryFormat> memory_format) {
+  return randint_like_low(input, 0, high, generator, dtype, device, memory_format);
 }
 
 Tensor normal_size(double mean, double std, IntSpan size, Generator* generator, std::optional<DType> dtype,
-                   std::optional<Device> device, bool requires_grad, const Out& out) {
+                   std::optional<Device> device, const Out& out) {
   Tensor result = destination("normal", size, dtype, device, out);
   fill_normal(result, mean, std, generator);
-  return created(std::move(result), requires_grad, "normal");
+  return result;
 }
 
 // The checks of a std given as a tensor.

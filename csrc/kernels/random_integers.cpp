@@ -210,7 +210,7 @@ void shuffle(T* data, std::int64_t n, Generator& g) {
 }
 
 Tensor randperm(std::int64_t n, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
-                bool requires_grad, const Out& out) {
+                const Out& out) {
   check(n >= 0, "Trying to create tensor with negative dimension ", n, ": [", n, "]");
   const DType type = out.given() ? out[0].dtype() : dtype.value_or(DType::Int64);
   check(!is_complex(type), ErrorKind::NotImplemented, "\"randperm\" not implemented for '", torch_name_of(type), "'");
@@ -222,7 +222,7 @@ Tensor randperm(std::int64_t n, Generator* generator, std::optional<DType> dtype
           ": value cannot be converted to type without overflow");
   });
   const Tensor result = output("randperm", out, 0, {n}, type, out.given() ? out[0].device() : device.value_or(Device{}));
-  if (result.is_meta()) return created(result, requires_grad, "randperm");
+  if (result.is_meta()) return result;
   const Tensor dense = result.is_contiguous() ? result : empty({n}, type);
   Generator& g = generator_or_default(generator);
   dispatch_real(type, [&](auto tag) {
@@ -231,7 +231,7 @@ Tensor randperm(std::int64_t n, Generator* generator, std::optional<DType> dtype
     shuffle(dense.data<T>(), n, g);
   });
   if (!dense.is(result)) copy_into(result, dense);
-  return created(result, requires_grad, "randperm");
+  return result;
 }
 
 const Kernel random_kernel("random_", &random_);

@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 _RANDOM = "random numbers do not depend on their parameters smoothly"
-_NEW = "dtype? dtype=None, device? device=None, bool requires_grad=False"
+_NEW = "dtype? dtype=None, device? device=None"
 _LIKE = (
     "Generator? generator=None, dtype? dtype=None, device? device=None,"
-    " memory_format? memory_format=None, bool requires_grad=False"
+    " memory_format? memory_format=None"
 )
 
 rand = native(
@@ -123,8 +123,8 @@ randint = overload(
 )
 
 randperm = native(
-    "randperm(int n, *, Generator? generator=None, dtype? dtype=None, device? device=None,"
-    " bool requires_grad=False) -> Tensor",
+    "randperm(int n, *, Generator? generator=None, dtype? dtype=None, device? device=None)"
+    " -> Tensor",
     out=True,
     non_differentiable=_RANDOM,
     doc="""Draw a random permutation of 0 to n - 1.
