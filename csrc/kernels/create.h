@@ -15,6 +15,14 @@ inline DType creation_dtype(std::optional<DType> dtype, const Out& out) {
 inline Device creation_device(std::optional<Device> device, const Out& out) {
   return device ? *device : out.given() ? out[0].device() : Device{};
 }
+inline Tensor created(Tensor tensor, bool requires_grad, const char* op) {
+  if (requires_grad) {
+    check(is_differentiable(tensor.dtype()), ErrorKind::Runtime,
+          "Only Tensors of floating point and complex dtype can require gradients (", op, ", dtype ", name_of(tensor.dtype()), ")");
+    tensor.impl()->requires_grad = true;
+  }
+  return tensor;
+}
 // The tensor a creation op of row-major layout fills: out= (resized) or a new one.
 inline Tensor destination(const char* op, IntSpan size, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   check_sizes_nonnegative(size, op);
