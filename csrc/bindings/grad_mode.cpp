@@ -7,47 +7,70 @@ namespace {
 
 using autograd::mode;
 
-// What a guard sets on entry. Restored on exit; one guard object may be entered again while active.
-enum class Action : std::uint8_t { Grad, Inference };
+// What a guard switches. `SetGrad` does so when it is made, so that it works as a plain function call too.
+enum class Action : std::uint8_t { NoGrad, EnableGrad, SetGrad, Inference };
 
 struct GuardObject {
   PyObject_HEAD
   Action action;
   bool value;
-  std::uint8_t depth;
+  bool before;          // SetGrad: what it replaced
+  std::uint8_t depth;   // one guard object may be entered again while active
   std::uint64_t saved;  // two bits per level: requested, inference
 };
+GuardObject* as_guard(PyObject* self) { return reinterpret_cast<GuardObject*>(self); }
 
 constexpr std::uint8_t kMaxDepth = 32;
 
-int guard_init(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"action", "value", nullptr};
-  int action = 0, value = 0;
-  if (PyArg_ParseTupleAndKeywords(args, kwargs, "ip", const_cast<char**>(names), &action, &value) == 0) return -1;
-  auto* guard = reinterpret_cast<GuardObject*>(self);
-  guard->action = static_cast<Action>(action);
-  guard->value = value != 0;
-  return 0;
+// One optional argument. A function in its place is `@no_grad` or `@inference_mode` without parentheses.
+template <Action kAction>
+PyObject* guard_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* argument = nullptr;
+  if (PyTuple_GET_SIZE(args) != 0 || kwargs != nullptr) {
+    static const char* names[] = {"mode", nullptr};
+    if (PyArg_ParseTupleAndKeywords(args, kwargs, "|O", const_cast<char**>(names), &argument) == 0) return nullptr;
+  }
+  constexpr bool takes_mode = kAction == Action::SetGrad || kAction == Action::Inference;
+  const bool decorates = kAction != Action::SetGrad && argument != nullptr && PyCallable_Check(argument) != 0;
+  if (kAction == Action::SetGrad && argument == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "set_grad_enabled: expected one argument, mode");
+    return nullptr;
+  }
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  GuardObject* guard = as_guard(self);
+  guard->action = kAction;
+  guard->value = kAction != Action::NoGrad;
+  if (takes_mode && argument != nullptr && !decorates) guard->value = PyObject_IsTrue(argument) == 1;
+  if (kAction == Action::SetGrad) {
+    guard->before = mode.requested;
+    mode.set_grad(guard->value);
+  }
+  if (!decorates) return self;
+  PyObject* wrapped = PyObject_CallOneArg(self, argument);
+  Py_DECREF(self);
+  return wrapped;
 }
 
 PyObject* guard_enter(PyObject* self, PyObject*) {
-  auto* guard = reinterpret_cast<GuardObject*>(self);
+  GuardObject* guard = as_guard(self);
   if (guard->depth == kMaxDepth) {
     PyErr_SetString(PyExc_RuntimeError, "grad mode: one guard object is entered too often; make a new one");
     return nullptr;
   }
-  guard->saved = guard->saved << 2U | (mode.requested ? 1U : 0U) | (mode.inference ? 2U : 0U);
+  const bool requested = guard->action == Action::SetGrad && guard->depth == 0 ? guard->before : mode.requested;
+  guard->saved = guard->saved << 2U | (requested ? 1U : 0U) | (mode.inference ? 2U : 0U);
   ++guard->depth;
-  if (guard->action == Action::Grad) {
-    mode.set_grad(guard->value);
-  } else {
+  if (guard->action == Action::Inference) {
     mode.set_inference(guard->value);
+  } else {
+    mode.set_grad(guard->value);
   }
   Py_RETURN_NONE;
 }
 
 PyObject* guard_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  auto* guard = reinterpret_cast<GuardObject*>(self);
+  GuardObject* guard = as_guard(self);
   if (guard->depth == 0) {
     PyErr_SetString(PyExc_RuntimeError, "grad mode: left a guard that was not entered");
     return nullptr;
@@ -59,38 +82,41 @@ PyObject* guard_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
+// SetGrad used as a decorator: making the guard must not have changed the mode.
+PyObject* guard_undo(PyObject* self, PyObject*) {
+  if (as_guard(self)->action == Action::SetGrad) mode.set_grad(as_guard(self)->before);
+  Py_RETURN_NONE;
+}
+
+PyObject* guard_mode(PyObject* self, void*) { return PyBool_FromLong(as_guard(self)->value ? 1 : 0); }
+
 void guard_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
 }
 
+int guard_init(PyObject*, PyObject*, PyObject*) { return 0; }
+
 PyMethodDef guard_methods[] = {
     {"__enter__", guard_enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guard_exit)), METH_FASTCALL, nullptr},
+    {"_undo", guard_undo, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
-PyType_Slot guard_slots[] = {{Py_tp_init, reinterpret_cast<void*>(guard_init)},
-                             {Py_tp_dealloc, reinterpret_cast<void*>(guard_dealloc)},
-                             {Py_tp_methods, guard_methods},
-                             {0, nullptr}};
-PyType_Spec guard_spec = {"flambeau._C._ModeGuard", sizeof(GuardObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                          guard_slots};
+PyGetSetDef guard_getset[] = {{"mode", guard_mode, nullptr, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// no_grad() and enable_grad() take nothing: their own type skips the argument parsing.
-template <bool kValue>
-int fixed_init(PyObject* self, PyObject*, PyObject*) {
-  auto* guard = reinterpret_cast<GuardObject*>(self);
-  guard->action = Action::Grad;
-  guard->value = kValue;
-  return 0;
+template <Action kAction>
+void add_guard(nb::module_& m, const char* name) {
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&guard_new<kAction>)},
+                         {Py_tp_init, reinterpret_cast<void*>(guard_init)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(guard_dealloc)},
+                         {Py_tp_methods, guard_methods},
+                         {Py_tp_getset, guard_getset},
+                         {0, nullptr}};
+  PyType_Spec spec = {name, sizeof(GuardObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  make_type(m, spec);
 }
-PyType_Slot no_grad_slots[] = {{Py_tp_init, reinterpret_cast<void*>(&fixed_init<false>)}, {0, nullptr}};
-PyType_Spec no_grad_spec = {"flambeau._C._NoGradGuard", sizeof(GuardObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                            no_grad_slots};
-PyType_Slot enable_grad_slots[] = {{Py_tp_init, reinterpret_cast<void*>(&fixed_init<true>)}, {0, nullptr}};
-PyType_Spec enable_grad_spec = {"flambeau._C._EnableGradGuard", sizeof(GuardObject), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, enable_grad_slots};
 
 PyObject* is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(mode.requested ? 1 : 0); }
 PyObject* is_inference_mode_enabled(PyObject*, PyObject*) { return PyBool_FromLong(mode.inference ? 1 : 0); }
@@ -161,9 +187,10 @@ void report_anomaly(const autograd::Node& node) {
 }  // namespace
 
 void bind_grad_mode(nb::module_& m) {
-  PyTypeObject* guard = make_type(m, guard_spec);
-  make_type(m, no_grad_spec, guard);
-  make_type(m, enable_grad_spec, guard);
+  add_guard<Action::NoGrad>(m, "flambeau._C._NoGrad");
+  add_guard<Action::EnableGrad>(m, "flambeau._C._EnableGrad");
+  add_guard<Action::SetGrad>(m, "flambeau._C._SetGradEnabled");
+  add_guard<Action::Inference>(m, "flambeau._C._InferenceMode");
   if (PyModule_AddFunctions(m.ptr(), functions) != 0) throw_python();
   autograd::anomaly_callbacks.capture = &capture_stack;
   autograd::anomaly_callbacks.report = &report_anomaly;
