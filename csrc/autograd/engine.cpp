@@ -41,6 +41,8 @@ std::atomic<bool> stamps_taken{false};
 std::uint64_t stamp_counter = 0;  // of the run that holds the stamps
 Scratch shared_scratch;           // likewise
 
+std::atomic<std::uint64_t> run_counter{0};
+
 class Run;
 thread_local constinit Run* current_run = nullptr;
 
@@ -78,7 +80,11 @@ class Run {
     const std::uint32_t index = find(&node);
     return scratch_.slots[index].needed || captures_.count(index) != 0;
   }
+  bool reaches(Node& node) const {
+    return stamping_ ? node.engine_run == stamp_ : map_.find(&node) != map_.end();
+  }
   std::vector<std::function<void()>> callbacks;
+  const std::uint64_t id = ++run_counter;
 
  private:
   std::uint32_t find(Node* node);           // slot of a node, made at the first visit
@@ -362,6 +368,12 @@ bool task_wants(const Node& node, std::size_t input) {
   Node* next = node.next_edges[input].node.get();
   return next != nullptr && (current_run == nullptr || current_run->is_wanted(*next));
 }
+
+bool will_execute(Node& node) {
+  return current_run != nullptr && current_run->reaches(node) && current_run->is_wanted(node);
+}
+
+std::uint64_t current_run_id() noexcept { return current_run != nullptr ? current_run->id : 0; }
 
 void queue_callback(std::function<void()> callback) {
   check(current_run != nullptr, "Final callbacks can only be installed during backward pass.");

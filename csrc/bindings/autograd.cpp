@@ -317,6 +317,13 @@ PyObject* current_node(PyObject*, PyObject*) {
   return guarded([&] { return wrap_node(Ref<autograd::Node>::share(autograd::evaluating_node())); });
 }
 
+PyObject* will_execute_py(PyObject*, PyObject* object) {
+  autograd::Node* node = node_of(object);
+  if (node == nullptr) return nullptr;
+  return PyBool_FromLong(autograd::will_execute(*node) ? 1 : 0);
+}
+PyObject* current_run_py(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(autograd::current_run_id()); }
+
 PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject*, PyObject*)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -346,6 +353,8 @@ PyMethodDef functions[] = {
     {"_queue_backward_callback", queue_callback_py, METH_O, nullptr},
     {"_gradient_edge", gradient_edge_py, METH_O, nullptr},
     {"_increment_version", increment_version, METH_O, nullptr},
+    {"_will_engine_execute", will_execute_py, METH_O, nullptr},
+    {"_current_backward_id", current_run_py, METH_NOARGS, nullptr},
     {"_current_autograd_node", current_node, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -33,8 +33,8 @@ PyObject* wrap_node(const Ref<autograd::Node>& node);  // new reference; None fo
 autograd::Node* node_of(PyObject* object);             // of a grad_fn (either kind), null with TypeError set otherwise
 extern PyMethodDef node_methods[];
 extern PyGetSetDef node_getset[];
-// For garbage collection: visits the Python objects that only `impl` keeps alive through its history and hooks.
-int visit_autograd(TensorImpl* impl, visitproc visit, void* arg);
+// For garbage collection: visits the Python objects that only `tensor` keeps alive through its history and hooks.
+int visit_autograd(const Tensor& tensor, visitproc visit, void* arg);
 
 // ---- custom functions (function.cpp) -------------------------------------------------------------------------------
 

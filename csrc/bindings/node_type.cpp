@@ -305,9 +305,17 @@ class Walk {
 
 }  // namespace
 
-int visit_autograd(TensorImpl* impl, visitproc visit, void* arg) {
-  if (impl == nullptr || impl->autograd == nullptr || impl->use_count() != 1) return 0;
-  return Walk(visit, arg).tensor(impl);
+int visit_autograd(const Tensor& tensor, visitproc visit, void* arg) {
+  if (tensor.impl()->autograd == nullptr) return 0;
+  return Walk(visit, arg).tensor(tensor.impl());
+}
+
+// The tensor is garbage: what it alone holds goes.
+void drop_autograd(const Tensor& tensor) {
+  autograd::Meta* meta = autograd::meta_of(tensor);
+  if (meta == nullptr) return;
+  const Tensor grad = std::move(meta->grad);
+  const std::unique_ptr<autograd::Meta::Rare> rare = meta->needs_replay() ? nullptr : std::move(meta->rare);
 }
 
 // ---- types ---------------------------------------------------------------------------------------------------------
@@ -335,6 +343,8 @@ PyTypeObject* make_type(nb::module_& m, PyType_Spec& spec, PyTypeObject* base) {
 void bind_nodes(nb::module_& m) {
   node_type = make_type(m, node_spec);
   add_to_type(node_type, nullptr, plain_node_getset);
+  traverse_autograd = &visit_autograd;
+  clear_autograd = &drop_autograd;
 }
 
 }  // namespace flambeau::python

@@ -101,12 +101,6 @@ class Tensor(_C.TensorBase):
         """Memory layout: flambeau.strided."""
         return _C.strided
 
-    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-        """Accumulate the gradients of this tensor into the leaves of its graph. See flambeau.autograd.backward."""
-        from . import autograd
-
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
 
 def _as_class(result, cls):
     if isinstance(result, Tensor) and not isinstance(result, cls):

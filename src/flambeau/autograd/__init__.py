@@ -1,0 +1,66 @@
+"""Automatic differentiation: backward, grad, grad modes and custom functions.
+
+The tape and the engine are C++ (csrc/autograd); this package checks arguments and adds what is easier in Python.
+"""
+
+import warnings
+
+from .. import _C
+from . import anomaly_mode, function, grad_mode, graph
+from ._api import Variable, _calculate_shape, _make_grads, _tensor_backward, backward, grad
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .function import Function, NestedIOFunction
+from .grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
+
+__all__ = [
+    "Function",
+    "NestedIOFunction",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
+
+
+def gradcheck(*args, **kwargs):
+    """Compare gradients with finite differences. See flambeau.autograd.gradcheck.gradcheck."""
+    from .gradcheck import gradcheck as check
+
+    globals()["gradcheck"] = check
+    return check(*args, **kwargs)
+
+
+def gradgradcheck(*args, **kwargs):
+    """Compare second gradients with finite differences. See flambeau.autograd.gradcheck.gradgradcheck."""
+    from .gradcheck import gradgradcheck as check
+
+    globals()["gradgradcheck"] = check
+    return check(*args, **kwargs)
+
+
+def __getattr__(name):
+    if name == "functional":
+        import importlib
+
+        return importlib.import_module(".functional", __name__)
+    if name in ("profiler", "forward_ad"):
+        what = "the profiler" if name == "profiler" else "forward-mode differentiation"
+        raise AttributeError(f"flambeau.autograd.{name}: {what} is not available in this version.")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
