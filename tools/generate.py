@@ -85,7 +85,8 @@ PLAIN = "(self, *args: Any, **kwargs: Any) -> Any"
 def signatures(op: object, method: bool = False) -> list[str]:
     """Signature texts of an op, all of them for an overload."""
     if isinstance(op, registry.Overload):
-        return [text for one in op.ops for text in signatures(one, method)]
+        typed = [one for one in op.ops if isinstance(one, registry.Op)]
+        return [text for one in typed or op.ops for text in signatures(one, method)]
     if isinstance(op, registry.Op):
         return [schemas.parse(op.schema).text(method=method, out=op.takes_out)]
     return [plain_signature(op, method)]
@@ -111,9 +112,14 @@ def plain_signature(function: object, method: bool) -> str:
         prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(
             parameter.kind, ""
         )
-        default = "" if parameter.default is parameter.empty else " = ..."
+        default = "" if parameter.default is parameter.empty else f" = {literal(parameter.default)}"
         parts.append(f"{prefix}{parameter.name}: Any{default}")
     return f"({', '.join(parts)}) -> Any"
+
+
+def literal(value: object) -> str:
+    """A default that can be written down, or `...`."""
+    return repr(value) if value is None or isinstance(value, bool | int | float | str) else "..."
 
 
 def definitions(name: str, texts: list[str], indent: str = "") -> list[str]:
@@ -143,12 +149,15 @@ def class_lines(name: str, cls: type) -> list[str]:
         bases = ["tuple[int, ...]"]
     inherited = f"({', '.join(bases)})" if bases else ""
     lines = [f"class {name}{inherited}:"]
-    for member, value in sorted(vars(cls).items()):
+    members = {} if issubclass(cls, tuple) else vars(cls)
+    for member, value in sorted(members.items()):
         if member in registry.METHODS or member in registry.PROPERTIES:
             continue
         lines += member_lines(name, member, value)
     if name == "TensorBase":
         lines += op_member_lines()
+    if name == "Size":
+        lines.append("    def numel(self) -> int: ...")
     return lines if len(lines) > 1 else [f"{lines[0]} ..."]
 
 
@@ -187,7 +196,8 @@ def member_lines(owner: str, member: str, value: object) -> list[str]:
             return [f"    {member}: {kind}"]
         return ["    @property", f"    def {member}(self) -> {kind}: ..."]
     if callable(value):
-        return [f"    def {member}{METHODS.get(member, PLAIN)}: ..."]
+        known = METHODS.get(member, PLAIN) if owner == "TensorBase" else PLAIN
+        return [f"    def {member}{known}: ..."]
     return [f"    {member}: Any"]
 
 
