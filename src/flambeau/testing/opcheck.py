@@ -26,7 +26,7 @@ REAL_OF = {"complex64": "float32", "complex128": "float64"}
 
 def resolve(name: str) -> Callable[..., Any]:
     """The public function (or `Tensor.` method) of that dotted name."""
-    return reduce(getattr, name.split("."), flambeau)  # type: ignore[arg-type]
+    return reduce(getattr, name.split("."), flambeau)  # type: ignore[arg-type,return-value]
 
 
 def function_of(spec: OpSpec) -> Callable[..., Any]:
