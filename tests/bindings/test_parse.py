@@ -1,0 +1,88 @@
+"""Argument parsing of native ops: what a schema accepts, and what its errors say."""
+
+import flambeau
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def x():
+    return flambeau.arange(6.0).reshape(2, 3)
+
+
+def test_keywords_numpy_spellings_and_defaults(x):
+    assert flambeau.sum(x, dim=1).tolist() == [3, 12]
+    assert x.sum(axis=1, keepdims=True).shape == (2, 1)
+    assert flambeau.add(input=x, other=x, alpha=2).tolist() == (x + 2 * x).tolist()
+
+
+def test_varargs_sizes(x):
+    assert x.view(3, 2).shape == x.view((3, 2)).shape == x.view([3, 2]).shape == (3, 2)
+    assert x.view(size=(6,)).shape == (6,)
+    assert x.permute(1, 0).shape == (3, 2)
+    assert flambeau.zeros(flambeau.tensor(2), np.int64(3)).shape == (2, 3)
+
+
+def test_numbers_of_every_kind(x):
+    for number in (2, 2.0, True, np.float32(2), np.int64(2), flambeau.tensor(2)):
+        assert (x + number).shape == (2, 3)
+    assert (x + 1j).dtype == flambeau.complex64
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda x: flambeau.add(x, "a"), TypeError, r"argument 'other' \(position 2\) must be Tensor, not str"),
+        (lambda x: flambeau.add(x), TypeError, 'missing 1 required positional arguments: "other"'),
+        (lambda x: flambeau.add(x, x, x, x), TypeError, "takes"),
+        (lambda x: flambeau.add(x, x, nope=1), TypeError, "unexpected keyword argument 'nope'"),
+        (lambda x: flambeau.add(x, other=x, input=x), TypeError, "multiple values"),
+        (lambda x: flambeau.add(1, x), TypeError, "must be Tensor, not int"),
+        (lambda x: flambeau.exp(None), TypeError, "not NoneType"),
+        (lambda x: x.view("a"), TypeError, ""),
+        (lambda x: x.view(2.0), TypeError, ""),
+        (lambda x: x.transpose(0, True), TypeError, ""),
+        (lambda x: x.view(10**30), (OverflowError, RuntimeError), ""),
+        (lambda x: flambeau.exp(x, out="a"), TypeError, "out"),
+        (lambda x: flambeau.zeros(2, device="cuda"), RuntimeError, "cpu"),
+        (lambda x: flambeau.zeros(2, device="nonsense:x"), RuntimeError, ""),
+        (lambda x: flambeau.zeros(2, dtype="float32"), TypeError, ""),
+        (lambda x: flambeau.cat(x), TypeError, "tuple of Tensors"),
+        (lambda x: flambeau.cat([x, 3]), TypeError, "tuple of Tensors"),
+        (lambda x: flambeau.max(x, "a"), TypeError, "invalid combination of arguments"),
+    ],
+)
+def test_errors(x, call, error, match):
+    with pytest.raises(error, match=match):
+        call(x)
+
+
+def test_operators_return_not_implemented_for_strangers(x):
+    class Other:
+        def __radd__(self, left):
+            return "reflected"
+
+    assert x + Other() == "reflected"
+    assert (x == "text") is False
+    with pytest.raises(TypeError):
+        x + "text"
+
+
+def test_out_is_written_resized_and_checked(x):
+    out = flambeau.empty(0)
+    assert flambeau.exp(x, out=out) is out
+    assert out.shape == (2, 3)
+    with pytest.warns(UserWarning, match="resized"):
+        flambeau.exp(x, out=flambeau.empty(5))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        flambeau.exp(x, out=flambeau.empty(2, 3, dtype=flambeau.int64))
+    x.requires_grad_()
+    with pytest.raises(RuntimeError, match="automatic differentiation"):
+        flambeau.exp(x, out=out)
+
+
+def test_named_tuples_unpack_and_print(x):
+    result = flambeau.max(x, 1)
+    values, indices = result
+    assert values is result.values and indices is result.indices
+    assert repr(result).startswith("torch.return_types.max(\nvalues=tensor(")
