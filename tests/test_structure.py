@@ -53,7 +53,7 @@ WITHOUT_SOURCE = {
     "test_examples",
     "test_docs",
     *("ops/test_values", "ops/test_layouts", "ops/test_meta", "ops/test_gradients"),
-    *("ops/test_calls", "ops/test_cpu_levels"),
+    *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures"),
 }
 
 
