@@ -19,7 +19,9 @@ def test_python_blocks_run(page, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     for block in blocks:
         command = [sys.executable, "-W", "error", "-c", block]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 

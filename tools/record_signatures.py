@@ -1,6 +1,6 @@
 """Record the signatures of PyTorch's functions from its own stub, for tests/ops/test_signatures.py.
 
-    PYTHON_WITH_PYTORCH tools/record_signatures.py tests/data/torch_signatures.json
+PYTHON_WITH_PYTORCH tools/record_signatures.py tests/data/torch_signatures.json
 """
 
 import ast
@@ -9,7 +9,17 @@ import sys
 from pathlib import Path
 
 # Keywords that every factory takes, and out=: they are tested elsewhere.
-LEFT_OUT = {"out", "dtype", "layout", "device", "pin_memory", "requires_grad", "names", "generator", "memory_format"}
+LEFT_OUT = {
+    "out",
+    "dtype",
+    "layout",
+    "device",
+    "pin_memory",
+    "requires_grad",
+    "names",
+    "generator",
+    "memory_format",
+}
 
 
 def signature(function: ast.FunctionDef) -> str:
@@ -53,7 +63,9 @@ def main(target: str) -> None:
 
 def useful(name: str) -> bool:
     """Leave out what belongs to other devices and internals."""
-    return not name.startswith(("cudnn_", "miopen_", "mkldnn_", "fbgemm_", "quantized_", "fused_", "q_"))
+    return not name.startswith(
+        ("cudnn_", "miopen_", "mkldnn_", "fbgemm_", "quantized_", "fused_", "q_")
+    )
 
 
 if __name__ == "__main__":

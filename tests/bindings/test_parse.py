@@ -32,7 +32,11 @@ def test_numbers_of_every_kind(x):
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda x: flambeau.add(x, "a"), TypeError, r"argument 'other' \(position 2\) must be Tensor, not str"),
+        (
+            lambda x: flambeau.add(x, "a"),
+            TypeError,
+            r"argument 'other' \(position 2\) must be Tensor, not str",
+        ),
         (lambda x: flambeau.add(x), TypeError, 'missing 1 required positional arguments: "other"'),
         (lambda x: flambeau.add(x, x, x, x), TypeError, "takes"),
         (lambda x: flambeau.add(x, x, nope=1), TypeError, "unexpected keyword argument 'nope'"),

@@ -28,7 +28,10 @@ def test_promote_types_table():
     rows = [row.split() for row in TABLE.strip().splitlines()]
     for (i, a), (j, b) in itertools.product(enumerate(NAMES), repeat=2):
         expected = getattr(flambeau, SHORT[rows[i][j]])
-        assert flambeau.promote_types(getattr(flambeau, a), getattr(flambeau, b)) is expected, (a, b)
+        assert flambeau.promote_types(getattr(flambeau, a), getattr(flambeau, b)) is expected, (
+            a,
+            b,
+        )
 
 
 @pytest.mark.parametrize(
