@@ -278,7 +278,12 @@ PyObject* op_parameters(PyObject* self, void*) {
   return tuple;
 }
 
+// Pickled and deep-copied by name, like functions.
+PyObject* op_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(as_op(self)->def->name.c_str()); }
+PyObject* overload_reduce(PyObject* self, PyObject*) { return Py_NewRef(as_overload(self)->name); }
+
 PyMethodDef op_methods[] = {
+    {"__reduce__", op_reduce, METH_NOARGS, nullptr},
     {"_add_rule", op_add_rule, METH_VARARGS, "_add_rule(function, parameter name or None, names of its parameters)"},
     {"_make_inplace", op_make_inplace, METH_NOARGS, "The op that writes its result into its first argument."},
     {"_as_dunder", op_as_dunder, METH_NOARGS, "The same op for use as an operator method."},
@@ -325,6 +330,7 @@ PyObject* overload_as_dunder(PyObject* self, PyObject*) {
   return reinterpret_cast<PyObject*>(made);
 }
 PyMethodDef overload_methods[] = {
+    {"__reduce__", overload_reduce, METH_NOARGS, nullptr},
     {"_as_dunder", overload_as_dunder, METH_NOARGS, "The same overloads for use as an operator method."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef overload_getset[] = {

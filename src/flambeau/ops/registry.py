@@ -5,6 +5,7 @@ with `@op.vjp`. See docs/internals/add_an_op.md.
 """
 
 import functools
+import sys
 
 from .. import _C
 from .._C import Op, Overload
@@ -47,6 +48,7 @@ def native(
     """
     op = _C._make_op(schema, bool(out), return_type, non_differentiable, bool(handles_lazy_bits))
     op.__doc__ = doc
+    op.__module__ = sys._getframe(1).f_globals["__name__"]  # where pickle finds it by name
     op.inplace = None
     OPS[op.name] = op
     if inplace:
@@ -75,6 +77,7 @@ def overload(name, *ops, methods=(), properties=()):
     """
     chosen = _C._make_overload(name, tuple(ops))
     chosen.__doc__ = ops[0].__doc__
+    chosen.__module__ = sys._getframe(1).f_globals["__name__"]
     _set_methods(chosen, methods)
     _set_properties(chosen, properties)
     return chosen
