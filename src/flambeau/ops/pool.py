@@ -1,0 +1,365 @@
+"""Pooling in 1, 2 and 3 dimensions: max, average, power mean, adaptive, fractional, and max unpooling.
+
+Results are channels-last if the input is. Every op takes batched (N, C, *) and unbatched (C, *) input.
+"""
+
+from .registry import composite, native, overload
+from .scatter import scatter, scatter_add
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+]
+
+
+def _flat(tensor, n):
+    """The last n dims as one."""
+    return tensor.reshape(tuple(tensor.shape[: tensor.dim() - n]) + (-1,)) if n > 1 else tensor
+
+
+def _flat_size(shape, n):
+    size = 1
+    for length in shape[len(shape) - n :]:
+        size *= length
+    return size
+
+
+def _to_winners(grad, indices, input_meta, n):
+    """Cotangents of windows, added up at the positions that won them."""
+    shape = tuple(input_meta.shape)
+    zeros = grad.new_zeros(shape[:-n] + (_flat_size(shape, n),))
+    lead = tuple(grad.shape[:-n])
+    size = (_flat_size(grad.shape, n),)
+    return scatter_add(zeros, -1, indices.reshape(lead + size), grad.reshape(lead + size)).reshape(shape)
+
+
+def _at_winners(values, indices, n):
+    """The values that lie where `indices` (into the last n dims) points."""
+    shape = tuple(indices.shape)
+    size = (_flat_size(shape, n),)
+    flat = values.reshape(tuple(values.shape[:-n]) + (_flat_size(values.shape, n),))
+    return flat.gather(-1, indices.reshape(shape[:-n] + size)).reshape(shape)
+
+
+def _declare_max(n):
+    window = f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, int[{n}] dilation=1, bool ceil_mode=False"
+    values = native(
+        f"max_pool{n}d(Tensor input, {window}) -> Tensor",
+        doc=f"""Largest element of every window, {n}-d.
+
+    Args:
+        input: real, shape (N, C, *) or (C, *).
+        kernel_size, stride, padding, dilation: one integer or {n}; stride defaults to kernel_size. Padding counts as -inf.
+        ceil_mode: keep a last, partial window.
+    Returns:
+        Sizes floor((in + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1; NaN if a window has one.
+    Raises:
+        RuntimeError: padding is over half the kernel, or the result would be empty.
+    Differentiable in input: the cotangent goes to the first of equal elements.
+    """,
+    )
+    gradient = native(
+        f"max_pool{n}d_grad(Tensor cotangent, Tensor input, {window}) -> Tensor",
+        doc=f"Gradient of max_pool{n}d: finds each window's winner again, which is cheaper than storing indices.",
+    )
+    indexed = native(
+        f"max_pool{n}d_with_indices(Tensor input, {window}) -> (Tensor output, Tensor indices)",
+        doc=f"As max_pool{n}d, with the flat index (int64, into the last {n} dims of input) of each window's winner.",
+    )
+
+    @values.vjp("input")
+    def _(grad, input, kernel_size, stride, padding, dilation, ceil_mode):
+        return gradient(grad, input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    @gradient.vjp("cotangent")
+    def _(grad, input, kernel_size, stride, padding, dilation, ceil_mode):
+        indices = indexed(input, kernel_size, stride, padding, dilation, ceil_mode)[1]
+        return _at_winners(grad, indices, n)
+
+    @gradient.vjp("input")
+    def _(grad):
+        return None  # piecewise constant in input
+
+    @indexed.vjp("input")
+    def _(grad_output, indices, input_meta):
+        return _to_winners(grad_output, indices, input_meta, n)
+
+    def with_choice(
+        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+    ):
+        """Max pooling that returns (output, indices) if return_indices is true."""
+        op = indexed if return_indices else values
+        stride = None if isinstance(stride, (list, tuple)) and len(stride) == 0 else stride
+        return op(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    return overload(f"max_pool{n}d", values, with_choice), indexed
+
+
+max_pool1d, max_pool1d_with_indices = _declare_max(1)
+max_pool2d, max_pool2d_with_indices = _declare_max(2)
+max_pool3d, max_pool3d_with_indices = _declare_max(3)
+
+
+def _declare_avg(n):
+    window = f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, bool ceil_mode=False, bool count_include_pad=True"
+    doc = f"""Mean of every window, {n}-d.
+
+    Args:
+        input: floating point or integer, shape (N, C, *) or (C, *).
+        kernel_size, stride, padding: one integer or {n}; stride defaults to kernel_size.
+        ceil_mode: keep a last, partial window.
+        count_include_pad: divide by the window's size with padding, else by the elements that exist.
+        divisor_override: divide by this instead (2-d and 3-d).
+    Returns:
+        Sizes floor((in + 2 * padding - kernel_size) / stride) + 1. Half types accumulate in float32.
+    Raises:
+        RuntimeError: padding is over half the kernel, or the result would be empty.
+    Differentiable in input; supports second derivatives.
+    """
+    pool = native(f"avg_pool{n}d(Tensor input, {window}, int? divisor_override=None) -> Tensor", doc=doc)
+    gradient = native(
+        f"avg_pool{n}d_grad(Tensor cotangent, int[] input_size, {window}, int? divisor_override=None) -> Tensor",
+        doc=f"Gradient of avg_pool{n}d: spreads each cotangent evenly over its window.",
+    )
+
+    @pool.vjp("input")
+    def _(grad, input_meta, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        return gradient(
+            grad, input_meta.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+
+    @gradient.vjp("cotangent")
+    def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        return pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return pool
+
+
+avg_pool1d = _declare_avg(1)
+avg_pool2d = _declare_avg(2)
+avg_pool3d = _declare_avg(3)
+
+
+def _declare_adaptive(n):
+    average = native(
+        f"adaptive_avg_pool{n}d(Tensor input, int[{n}] output_size) -> Tensor",
+        doc=f"""Mean over windows that cut the input into output_size parts, {n}-d.
+
+    Window i of an axis is [floor(i * in / out), ceil((i + 1) * in / out)).
+
+    Args:
+        input: floating point, shape (N, C, *) or (C, *).
+        output_size: one integer or {n}; None (through nn.functional) keeps the input's size.
+    Differentiable in input; supports second derivatives.
+    """,
+    )
+    gradient = native(
+        f"adaptive_avg_pool{n}d_grad(Tensor cotangent, int[] input_size) -> Tensor",
+        doc=f"Gradient of adaptive_avg_pool{n}d.",
+    )
+    largest = native(
+        f"adaptive_max_pool{n}d_with_indices(Tensor input, int[{n}] output_size) -> (Tensor output, Tensor indices)",
+        doc=f"""Largest element of windows that cut the input into output_size parts, {n}-d, and its flat index.
+
+    Windows are those of adaptive_avg_pool{n}d. Differentiable in input.
+    """,
+    )
+
+    @average.vjp("input")
+    def _(grad, input_meta):
+        return gradient(grad, input_meta.shape)
+
+    @gradient.vjp("cotangent")
+    def _(grad, cotangent_meta):
+        return average(grad, tuple(cotangent_meta.shape)[-n:])
+
+    @largest.vjp("input")
+    def _(grad_output, indices, input_meta):
+        return _to_winners(grad_output, indices, input_meta, n)
+
+    def full_size(input, output_size):
+        sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,) * n
+        return [s if s is not None else length for s, length in zip(sizes, tuple(input.shape)[-n:], strict=True)]
+
+    def average_any(input, output_size):
+        """Adaptive average pooling; None in output_size keeps the input's size."""
+        return average(input, full_size(input, output_size))
+
+    def largest_any(input, output_size, return_indices=False):
+        """Adaptive max pooling; returns (output, indices) if return_indices is true."""
+        result = largest(input, full_size(input, output_size))
+        return result if return_indices else result[0]
+
+    return overload(f"adaptive_avg_pool{n}d", average, average_any), composite(largest_any), largest
+
+
+adaptive_avg_pool1d, adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _declare_adaptive(1)
+adaptive_avg_pool2d, adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _declare_adaptive(2)
+adaptive_avg_pool3d, adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _declare_adaptive(3)
+
+
+def _declare_fractional(n):
+    sampled = native(
+        f"fractional_max_pool{n}d_sampled(Tensor input, int[{n}] kernel_size, int[{n}] output_size, "
+        "Tensor random_samples) -> (Tensor output, Tensor indices)",
+        doc=f"Max pooling over {n}-d windows placed by random_samples (batch, channels, {n}) in [0, 1).",
+    )
+
+    @sampled.vjp("input")
+    def _(grad_output, indices, input_meta):
+        return _to_winners(grad_output, indices, input_meta, n)
+
+    @sampled.vjp("random_samples")
+    def _(grad_output):
+        return None  # piecewise constant
+
+    def with_indices(
+        input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+    ):
+        """Fractional max pooling: (output, indices). See fractional_max_pool."""
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"fractional_max_pool{n}d requires specifying either an output_size or an output_ratio")
+        if output_size is None:
+            ratios = output_ratio if isinstance(output_ratio, (list, tuple)) else (output_ratio,) * n
+            if len(ratios) > n:
+                raise ValueError(f"fractional_max_pool{n}d requires output_ratio to be a single number or {n} of them")
+            output_size = [int(length * r) for length, r in zip(tuple(input.shape)[-n:], ratios, strict=True)]
+        samples = _random_samples
+        if samples is None:
+            from .random import rand
+
+            batch = 1 if input.dim() == n + 1 else input.shape[0]
+            samples = rand(batch, input.shape[-n - 1], n, dtype=input.dtype, device=input.device)
+        return sampled(input, kernel_size, output_size, samples)
+
+    def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        """Max pooling over windows of random places, so that the size shrinks by a fraction.
+
+        Args:
+            input: shape (N, C, *) or (C, *).
+            kernel_size: size of the windows.
+            output_size, output_ratio: size of the result, or its ratio to the input's; one of them.
+            return_indices: return (output, indices).
+            _random_samples: numbers in [0, 1) that place the windows; drawn if None.
+        """
+        result = with_indices(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+        return tuple(result) if return_indices else result[0]
+
+    return composite(pool), composite(with_indices)
+
+
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _declare_fractional(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _declare_fractional(3)
+
+
+def _lp_pool(pool, n, input, norm_type, kernel_size, stride, ceil_mode):
+    sizes = kernel_size if isinstance(kernel_size, (list, tuple)) else (kernel_size,) * n
+    count = 1
+    for size in sizes:
+        count *= size
+    means = pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    # relu drops the negative sums that odd powers give, as PyTorch does
+    return (means.sign() * means.abs()).clamp(min=0).mul(count).pow(1.0 / norm_type)
+
+
+@composite()
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
+    return _lp_pool(avg_pool1d, 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@composite()
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
+    return _lp_pool(avg_pool2d, 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@composite()
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
+    return _lp_pool(avg_pool3d, 3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _unpool(n, input, indices, kernel_size, stride, padding, output_size):
+    def each(value):
+        return tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
+
+    kernel = each(kernel_size)
+    step = kernel if stride is None or (isinstance(stride, (list, tuple)) and not stride) else each(stride)
+    pad = each(padding)
+    if str(indices.dtype) != "torch.int64":
+        raise RuntimeError(f"max_unpool{n}d: elements in indices should be type int64 but got: {indices.dtype}")
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(f"max_unpool{n}d: expected input with {n + 1} or {n + 2} dims, got shape {tuple(input.shape)}.")
+    if tuple(input.shape) != tuple(indices.shape):
+        raise RuntimeError(
+            f"max_unpool{n}d: Expected shape of indices to be same as that of the input tensor {tuple(input.shape)}, "
+            f"got {tuple(indices.shape)}."
+        )
+    default = [(tuple(input.shape)[d - n] - 1) * step[d] - 2 * pad[d] + kernel[d] for d in range(n)]
+    if output_size is None:
+        size = default
+    else:
+        size = list(output_size)[-n:]
+        if len(size) < n:
+            raise ValueError(f"max_unpool{n}d: expected output_size with {n} values, got {output_size}")
+        for d in range(n):
+            if not default[d] - step[d] < size[d] < default[d] + step[d]:
+                raise ValueError(
+                    f"invalid output_size {size} (dim {d} must be between {default[d] - step[d]} and {default[d] + step[d]})"
+                )
+    lead = tuple(input.shape[:-n])
+    length = 1
+    for s in size:
+        length *= s
+    flat = indices.reshape(lead + (-1,))
+    if flat.numel() and (int(flat.min()) < 0 or int(flat.max()) >= length):
+        raise RuntimeError(f"max_unpool{n}d: Found an invalid max index, expected indices in [0, {length}).")
+    zeros = input.new_zeros(lead + (length,))
+    return scatter(zeros, -1, flat, input.reshape(lead + (-1,))).reshape(lead + tuple(size))
+
+
+@composite()
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool1d."""
+    return _unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+@composite()
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool2d."""
+    return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@composite()
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool3d."""
+    return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
