@@ -154,7 +154,7 @@ void run_backward(const NormTable& table, const Work& work, const Tensor& d_weig
   }
 }
 
-// Cotangents of input, weight and bias; those that `mask` leaves out come back empty.
+// Cotangents of input, weight and bias; those that `mask` leaves out come back undefined.
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad, const Tensor& input, IntSpan shape,
                                                        const Tensor& weight, double eps, bool rms, Span<bool> mask) {
   const NormTable& table = table_for("LayerNormBackwardKernelImpl", input.dtype());
@@ -173,7 +173,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad, const
     }
   }
   const DType parameter = weight.defined() ? weight.dtype() : x.dtype();
-  const auto given = [&](const Tensor& t, DType dtype) { return t.defined() ? to_dtype(t, dtype) : empty({0}, dtype, x.device()); };
+  const auto given = [](const Tensor& t, DType dtype) { return t.defined() ? to_dtype(t, dtype) : Tensor(); };
   return {given(work.dx, x.dtype()), given(d_weight, parameter), given(d_bias, parameter)};
 }
 
