@@ -37,7 +37,7 @@ Tensor sum_to(const Tensor& grad, IntSpan sizes) {
   for (std::int64_t i = 0; i < grad.dim(); ++i) {
     if (i < lead || (sizes[i - lead] == 1 && grad.sizes()[i] != 1)) dims.push_back(i);
   }
-  static const OpDef& sum = op_named("sum_dim");
+  static const OpDef& sum = op_named("sum");
   Value arguments[3];
   arguments[0].borrow(grad.impl());
   arguments[1].borrow(IntSpan(dims));

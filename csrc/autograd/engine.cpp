@@ -83,6 +83,7 @@ class Run {
   bool reaches(Node& node) const {
     return stamping_ ? node.engine_run == stamp_ : map_.find(&node) != map_.end();
   }
+  [[nodiscard]] bool selective() const noexcept { return selective_; }
   std::vector<std::function<void()>> callbacks;
   const std::uint64_t id = ++run_counter;
 
@@ -374,6 +375,8 @@ bool will_execute(Node& node) {
 }
 
 std::uint64_t current_run_id() noexcept { return current_run != nullptr ? current_run->id : 0; }
+
+bool current_run_is_selective() noexcept { return current_run != nullptr && current_run->selective(); }
 
 void queue_callback(std::function<void()> callback) {
   check(current_run != nullptr, "Final callbacks can only be installed during backward pass.");

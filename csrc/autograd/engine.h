@@ -22,6 +22,7 @@ Tensor fit_gradient(Tensor grad, const Metadata& meta, const Node& from, std::si
 bool task_wants(const Node& node, std::size_t input);
 bool will_execute(Node& node);        // does the current run of this thread reach the node, and need it?
 std::uint64_t current_run_id() noexcept;  // 0 outside
+bool current_run_is_selective() noexcept;  // grad() or backward(inputs=)
 void queue_callback(std::function<void()> callback);  // runs at the end of the current backward
 
 }  // namespace flambeau::autograd

@@ -87,6 +87,7 @@ void add_edges(OpNode& node, const OpDef& def, const Value* arguments) {
 Tensor geometry_of(const Tensor& tensor) {
   static const Ref<Storage>* storage = new Ref<Storage>(Storage::allocate(0, Device{DeviceType::Meta}));
   TensorImpl* impl = TensorImpl::create(*storage, tensor.dtype());
+  impl->offset = tensor.offset();  // as_strided's rule reads it
   impl->set_geometry(tensor.sizes(), tensor.strides());
   return Tensor::adopt(impl);
 }

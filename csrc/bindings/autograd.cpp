@@ -322,6 +322,9 @@ PyObject* will_execute_py(PyObject*, PyObject* object) {
   if (node == nullptr) return nullptr;
   return PyBool_FromLong(autograd::will_execute(*node) ? 1 : 0);
 }
+PyObject* is_selective_py(PyObject*, PyObject*) {
+  return PyBool_FromLong(autograd::current_run_is_selective() ? 1 : 0);
+}
 PyObject* current_run_py(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(autograd::current_run_id()); }
 
 PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject*, PyObject*)) {
@@ -354,6 +357,7 @@ PyMethodDef functions[] = {
     {"_gradient_edge", gradient_edge_py, METH_O, nullptr},
     {"_increment_version", increment_version, METH_O, nullptr},
     {"_will_engine_execute", will_execute_py, METH_O, nullptr},
+    {"_current_backward_is_selective", is_selective_py, METH_NOARGS, nullptr},
     {"_current_backward_id", current_run_py, METH_NOARGS, nullptr},
     {"_current_autograd_node", current_node, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
