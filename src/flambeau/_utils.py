@@ -170,11 +170,13 @@ def deepcopy_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
         else:
             storage = copy.deepcopy(tensor.untyped_storage(), memo)
             result = _C._tensor_over(
-                storage, tensor.dtype, tensor.storage_offset(), tuple(tensor.size()), tensor.stride()
+                storage,
+                tensor.dtype,
+                tensor.storage_offset(),
+                tuple(tensor.size()),
+                tensor.stride(),
             )
-            result = _set_metadata(
-                result, {"conj": tensor.is_conj(), "neg": tensor.is_neg()}
-            )
+            result = _set_metadata(result, {"conj": tensor.is_conj(), "neg": tensor.is_neg()})
     if isinstance(tensor, flambeau.nn.Parameter) and type(tensor) is flambeau.nn.Parameter:
         result = flambeau.nn.Parameter(result, tensor.requires_grad)
     else:

@@ -54,7 +54,9 @@ def set_printoptions(
     """
     if profile is not None:
         if profile not in _PROFILES:
-            raise ValueError(f"set_printoptions: expected profile in {list(_PROFILES)}, got {profile!r}")
+            raise ValueError(
+                f"set_printoptions: expected profile in {list(_PROFILES)}, got {profile!r}"
+            )
         for field in ("precision", "threshold", "edgeitems", "linewidth"):
             setattr(PRINT_OPTS, field, getattr(_PROFILES[profile], field))
     for field, value in (

@@ -147,7 +147,9 @@ class TypedStorage:
         if wrap_storage is not None:
             self._untyped_storage = wrap_storage.untyped()
         elif args and not isinstance(args[0], int):
-            self._untyped_storage = flambeau.tensor(list(args[0]), dtype=self.dtype).untyped_storage()
+            self._untyped_storage = flambeau.tensor(
+                list(args[0]), dtype=self.dtype
+            ).untyped_storage()
         else:
             size = args[0] if args else 0
             self._untyped_storage = UntypedStorage(size * self.dtype.itemsize)
@@ -170,9 +172,7 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         lines = "".join(f" {v}\n" for v in self.tolist())
-        return (
-            f"{lines}[{self._class_name()}(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
-        )
+        return f"{lines}[{self._class_name()}(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
     def _class_name(self) -> str:
         return f"torch.storage.{type(self).__name__}"
@@ -263,6 +263,8 @@ def _typed_storage(untyped: Any, dtype: Any) -> TypedStorage:
 # FloatStorage and so on: subclasses that fix the dtype.
 for _name, _class in STORAGE_NAMES.items():
     globals()[_class] = type(
-        _class, (TypedStorage,), {"_dtype_name": _name, "__module__": __name__, "__doc__": f"Storage of {_name} elements."}
+        _class,
+        (TypedStorage,),
+        {"_dtype_name": _name, "__module__": __name__, "__doc__": f"Storage of {_name} elements."},
     )
     __all__ += [_class]

@@ -328,8 +328,7 @@ random_any = native(
     non_differentiable=_RANDOM,
 )
 random_from = native(
-    "random_from_(Tensor(a!) input, int from, int? to, *, Generator? generator=None)"
-    " -> Tensor(a!)",
+    "random_from_(Tensor(a!) input, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
     non_differentiable=_RANDOM,
 )
 random_to = native(
