@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -222,9 +223,10 @@ def _has_default_dtype(dtype: Any) -> bool:
     return dtype in (default, complex_default, flambeau.int64, flambeau.bool)
 
 
-def tensor_repr(tensor: Any) -> str:
-    """Return what repr(tensor) shows."""
-    plain = type(tensor) in (flambeau.Tensor, flambeau.nn.Parameter)
+def tensor_repr(tensor: Any, contents: str | None = None) -> str:
+    """Return what repr(tensor) shows; `contents` replaces the values."""
+    nn = sys.modules.get("flambeau.nn")  # a Parameter can only be printed after its import
+    plain = type(tensor) in (flambeau.Tensor, getattr(nn, "Parameter", None))
     prefix = "tensor(" if plain else f"{type(tensor).__name__}("
     indent = len(prefix)
     suffixes = []
@@ -232,7 +234,10 @@ def tensor_repr(tensor: Any) -> str:
     data = tensor.detach().as_subclass(flambeau.Tensor)
     if data.device.type != "cpu":
         suffixes.append(f"device='{data.device}'")
-    if data.device.type == "meta":
+    if contents is not None:
+        text = contents
+        show_dtype = not _has_default_dtype(data.dtype)
+    elif data.device.type == "meta":
         text = "..."
         suffixes.append(f"size={tuple(data.shape)}")
         show_dtype = data.dtype is not flambeau.get_default_dtype()
@@ -252,12 +257,3 @@ def tensor_repr(tensor: Any) -> str:
         suffixes.append(f"dtype={data.dtype}")
     suffixes += _grad_suffix(tensor)
     return _with_suffixes(prefix + text, suffixes, indent)
-
-
-def tensor_format(tensor: Any, spec: str) -> str:
-    """Return what format(tensor, spec) shows: a 0-d tensor formats as its number."""
-    if tensor.dim() == 0 and tensor.device.type != "meta":
-        return format(tensor.item(), spec)
-    if not spec:
-        return str(tensor)
-    raise TypeError("unsupported format string passed to Tensor.__format__")

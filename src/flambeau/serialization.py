@@ -19,7 +19,7 @@ from typing import IO, Any
 import flambeau
 
 from . import _C, _utils
-from .archive.pickler import Pickler, torch_name
+from .archive.pickler import Pickler, our_name, torch_name
 from .archive.unpickler import SafeUnpickler, UnpicklingError, UnsafePickleError
 from .archive.zip import ArchiveReader, ArchiveWriter, is_zip
 from .storage import STORAGE_NAMES, TypedStorage, UntypedStorage
@@ -209,13 +209,7 @@ class _FullUnpickler(pickle.Unpickler):
                 return _table[full]
             if full == "torch._tensor._rebuild_from_type_v2":
                 return _utils._rebuild_from_type_v2
-            module = "flambeau" + module[len("torch") :]
-        else:
-            from .dropin_names import NAMES
-
-            top, dot, rest = module.partition(".")
-            module = NAMES.get(top, top) + dot + rest
-        return super().find_class(module, name)
+        return super().find_class(our_name(module), name)
 
     def persistent_load(self, pid: Any) -> Any:
         return self._load_storage(pid)

@@ -12,7 +12,7 @@ import flambeau
 
 from .. import storage
 
-__all__ = ["Pickler", "torch_name"]
+__all__ = ["Pickler", "our_name", "torch_name"]
 
 _PACKAGES = {
     "vision": "torchvision",
@@ -33,6 +33,17 @@ def torch_name(module: str) -> str:
     if first in _PACKAGES:
         return _PACKAGES[first] + ("." + deeper if deeper else "")
     return "torch" + ("." + rest if rest else "")
+
+
+def our_name(module: str) -> str:
+    """Our module for one of PyTorch's; others are unchanged."""
+    top, dot, rest = module.partition(".")
+    if top == "torch":
+        return "flambeau" + dot + rest
+    for ours, theirs in _PACKAGES.items():
+        if top == theirs:
+            return f"flambeau.{ours}{dot}{rest}"
+    return module
 
 
 class _StorageClass:
