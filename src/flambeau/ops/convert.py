@@ -259,12 +259,30 @@ def set_(input, source=None, storage_offset=0, size=None, stride=None):
     return set_source.inplace(input, source, storage_offset, size, stride)
 
 
+promote_types = native(
+    "promote_types(dtype type1, dtype type2) -> dtype",
+    doc="The smallest dtype that holds values of both, by the promotion rules.",
+)
+can_cast = native(
+    "can_cast(dtype from_, dtype to) -> bool",
+    doc="Whether a result of dtype from_ may be stored as dtype to.",
+)
+result_type = overload(
+    "result_type",
+    native(
+        "result_type(Tensor tensor1, Tensor tensor2) -> dtype",
+        doc="The dtype of a result computed from both; numbers and 0-d tensors only decide the category.",
+    ),
+    native("result_type_number(Scalar scalar, Tensor tensor) -> dtype", doc="result_type of a number and a tensor."),
+    native("result_type_numbers(Scalar scalar1, Scalar scalar2) -> dtype", doc="result_type of two numbers."),
+)
+
+
 def result_type_of(tensors):
-    """The dtype that tensors promote to together."""
-    dtype = tensors[0].dtype
-    for other in tensors[1:]:
-        dtype = _C.promote_types(dtype, other.dtype)
-    return dtype
+    """The dtype that tensors promote to together, by category rules pairwise."""
+    from functools import reduce
+
+    return reduce(promote_types, (x.dtype for x in tensors))
 
 
 @composite
@@ -307,6 +325,7 @@ def is_nonzero(input):
 _C.TensorBase.is_nonzero = is_nonzero
 
 __all__ = [
-    "clone", "fill", "fill_", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "resize_as_", "zero_",
+    "can_cast", "clone", "fill", "fill_", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types", "resize_as_", "result_type",
+    "zero_",
     *_COPIES,
 ]  # fmt: skip
