@@ -1,6 +1,7 @@
 // flambeau._C
 #include "bindings/autograd.h"
 #include "bindings/python.h"
+#include "bindings/tensor_data.h"
 #include "core/allocator.h"
 #include "core/parallel.h"
 
@@ -13,6 +14,7 @@ NB_MODULE(_C, m) {
   python::bind_tensor_methods(m);
   python::bind_autograd(m);
   python::bind_numpy(m);
+  python::bind_tensor_data(m);
   python::bind_ops(m);
   python::bind_generator(m);
   python::bind_dlpack(m);

@@ -39,7 +39,7 @@ Tensor convert_to(const Tensor& input, std::optional<DType> dtype, std::optional
   return empty_strided(shape.sizes(), shape.strides(), type, where);
 }
 
-Tensor to(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device, bool, bool copy,
+Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType> dtype, bool, bool copy,
           std::optional<MemoryFormat> format) {
   return convert_to(input, dtype, device, copy, format);
 }
