@@ -68,7 +68,7 @@ newaxis = None
 _SUBMODULES = frozenset(
     """
     autograd cli dropin errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
-    printing random serialization signal special testing types utils
+    printing random serialization signal special storage testing types utils version __config__
     """.split()
 )
 # Names of this package that live in a submodule: name -> module.
@@ -79,6 +79,22 @@ _LAZY = {
     ),
     **dict.fromkeys("save load".split(), "serialization"),
     **dict.fromkeys("set_printoptions get_printoptions".split(), "printing"),
+    **dict.fromkeys(
+        """finfo iinfo is_storage is_tensor typename set_default_tensor_type get_num_interop_threads
+        set_num_interop_threads""".split(),
+        "type_info",
+    ),
+    **dict.fromkeys(
+        """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage ByteStorage CharStorage
+        ShortStorage IntStorage LongStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage""".split(),
+        "storage",
+    ),
+    **dict.fromkeys(
+        """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor ShortTensor IntTensor LongTensor
+        BoolTensor ComplexFloatTensor ComplexDoubleTensor""".split(),
+        "tensor_types",
+    ),
+    "from_dlpack": "utils.dlpack",
     "fork_rng": "random",
     "wait": "futures",
 }
