@@ -1,0 +1,22 @@
+"""ChannelShuffle."""
+
+from .. import functional as F
+from .module import Module
+
+__all__ = ["ChannelShuffle"]
+
+
+class ChannelShuffle(Module):
+    """Interleaves the channels of `groups` groups: (*, g * n, H, W) is read as (g, n) and written as (n, g)."""
+
+    __constants__ = ["groups"]
+
+    def __init__(self, groups):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self):
+        return f"groups={self.groups}"
