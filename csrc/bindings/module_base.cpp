@@ -11,7 +11,7 @@
 
 #include "bindings/module_base.h"
 
-namespace flambeau::bindings {
+namespace flambeau::python {
 namespace {
 
 // Interned names and the Python half, set by configure_modules().
@@ -216,4 +216,4 @@ int init_module_base(PyObject* extension) {
   return PyModule_AddFunctions(extension, functions);
 }
 
-}  // namespace flambeau::bindings
+}  // namespace flambeau::python

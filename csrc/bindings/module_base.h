@@ -3,11 +3,11 @@
 
 #include <Python.h>
 
-namespace flambeau::bindings {
+namespace flambeau::python {
 
 extern PyTypeObject* module_base_type;
 
 // Adds ModuleBase, configure_modules and adopt_module_class to the extension module; -1 with a Python error on failure.
 int init_module_base(PyObject* extension);
 
-}  // namespace flambeau::bindings
+}  // namespace flambeau::python

@@ -1,0 +1,152 @@
+"""Dropout of elements and of whole channels; alpha dropout."""
+
+import math
+
+from flambeau import ops
+
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+    "feature_dropout",
+]
+
+
+def _check_p(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Zero elements with probability p and scale the rest by 1 / (1 - p).
+
+    Random: the numbers are PyTorch's for the same seed. Outside of training, the input is returned as it is.
+    """
+    _check_p(p)
+    return ops.dropout_(input, p, training) if inplace else ops.dropout(input, p, training)
+
+
+def _noise_shape(input):
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return [input.size(0), input.size(1), *([1] * (input.dim() - 2))]
+
+
+def _keep_mask(input, p, feature):
+    """1 with probability 1 - p, drawn as PyTorch draws it."""
+    noise = input.new_empty(_noise_shape(input)) if feature else ops.empty_like(input)
+    return noise.bernoulli_(1 - p)
+
+
+def feature_dropout(input, p, train, inplace=False):
+    """Zero whole channels (the slices of the first two dims) with probability p."""
+    _check_p(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    mask = _keep_mask(input, p, feature=True).div_(1 - p)
+    return input.mul_(mask) if inplace else input * mask
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, L) or (C, L) input with probability p."""
+    _check_p(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
+            "Note that dropout1d exists to provide channel-wise dropout on inputs with 1 "
+            "spatial dimension, a channel dimension, and an optional batch dimension "
+            "(i.e. 2D or 3D inputs)."
+        )
+    return _channelwise(input, p, training, inplace, input.dim() == 3)
+
+
+def _channelwise(input, p, training, inplace, batched):
+    if batched:
+        return feature_dropout(input, p, training, inplace)
+    if inplace:
+        feature_dropout(input.unsqueeze(0), p, training, inplace=True)
+        return input
+    return feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, H, W) or (N, C, L) input with probability p."""
+    _check_p(p)
+    if input.dim() not in (3, 4):
+        import warnings
+
+        warnings.warn(
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated "
+            "and will result in an error in a future release. To retain the behavior "
+            "and silence this warning, please use dropout instead. Note that dropout2d "
+            "exists to provide channel-wise dropout on inputs with 2 spatial dimensions, "
+            "a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
+            stacklevel=2,
+        )
+    elif input.dim() == 3:
+        import warnings
+
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise "
+            "1D dropout behavior is desired - input is interpreted as shape (N, C, L), where C "
+            "is the channel dim. This behavior will change in a future release to interpret the "
+            "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+            "channel-wise dropout behavior, please switch to using dropout1d instead.",
+            stacklevel=2,
+        )
+    return feature_dropout(input, p, training, inplace)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W) input with probability p."""
+    _check_p(p)
+    if input.dim() not in (4, 5):
+        import warnings
+
+        warnings.warn(
+            f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated "
+            "and will result in an error in a future release. To retain the behavior "
+            "and silence this warning, please use dropout instead. Note that dropout3d "
+            "exists to provide channel-wise dropout on inputs with 3 spatial dimensions, "
+            "a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).",
+            stacklevel=2,
+        )
+    return _channelwise(input, p, training, inplace, input.dim() != 4)
+
+
+# -scale * alpha of SELU: what dropped elements are set to, before the affine correction.
+_SATURATION = 1.7580993408473766
+
+
+def _alpha_dropout(input, p, training, inplace, feature):
+    _check_p(p)
+    if p == 0 or not training or input.numel() == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    mask = _keep_mask(input, p, feature)
+    a = 1.0 / math.sqrt((_SATURATION * _SATURATION * p + 1) * (1 - p))
+    shift = (mask - 1).mul_(_SATURATION * a).add_(_SATURATION * a * p)
+    scale = mask.mul_(a)
+    if inplace:
+        return input.mul_(scale).add_(shift)
+    return input * scale + shift
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps mean 0 and variance 1: dropped elements become the negative saturation of SELU.
+
+    References:
+        Klambauer et al., "Self-Normalizing Neural Networks", 2017, arXiv:1706.02515.
+    """
+    return _alpha_dropout(input, p, training, inplace, feature=False)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Alpha dropout of whole channels."""
+    return _alpha_dropout(input, p, training, inplace, feature=True)
