@@ -1,5 +1,6 @@
 // flambeau._C
 #include "bindings/autograd.h"
+#include "bindings/module_base.h"
 #include "bindings/python.h"
 #include "bindings/tensor_data.h"
 #include "core/allocator.h"
@@ -19,6 +20,7 @@ NB_MODULE(_C, m) {
   python::bind_generator(m);
   python::bind_dlpack(m);
   python::bind_storage(m);
+  if (python::init_module_base(m.ptr()) < 0) python::throw_python();
   m.def("get_num_threads", &num_threads, "Threads that kernels may use.");
   m.def("set_num_threads", &set_num_threads, nanobind::arg("num"), "Set how many threads kernels may use.");
   m.def("_memory_stats", [] {
