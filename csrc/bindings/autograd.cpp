@@ -234,6 +234,7 @@ void add_roots(autograd::Request& request, PyObject* tensors, PyObject* grads) {
     PyObject* grad = PyTuple_GET_ITEM(grads, i);
     Tensor cotangent = grad == Py_None ? Tensor() : tensor_of(grad);
     if (is_tensor(item)) {
+      if (!cotangent.defined()) cotangent = ones_like(tensor_of(item));
       add_root(request, tensor_of(item), i, std::move(cotangent));
     } else {
       autograd::Node* node = node_of(PyTuple_GET_ITEM(item, 0));

@@ -7,7 +7,7 @@ import warnings
 
 from .. import _C
 from . import anomaly_mode, function, grad_mode, graph
-from ._api import Variable, _calculate_shape, _make_grads, _tensor_backward, backward, grad
+from ._api import Variable, _tensor_backward, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function, NestedIOFunction
 from .grad_mode import (

@@ -45,7 +45,7 @@ def _check_grad(index, output, grad, batched):
         )
 
 
-def _implicit_grad(output):
+def _check_implicit(output):
     if _is_edge(output):
         raise RuntimeError("a gradient edge needs an explicit gradient: its output's shape is not known")
     if output.numel() != 1:
@@ -54,28 +54,20 @@ def _implicit_grad(output):
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
         )
-    return output.detach().new_ones(output.shape)
 
 
-def _make_grads(outputs, grads, is_grads_batched=False):
-    made = []
-    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
-        if grad is not None:
-            _check_grad(index, output, grad, is_grads_batched)
-            made.append(grad)
-        elif _is_edge(output) or output.requires_grad:
-            made.append(_implicit_grad(output))
-        else:
-            made.append(None)
-    return tuple(made)
-
-
-def _grads_for(outputs, grads, name):
+def _checked_grads(outputs, grads, is_grads_batched=False):
+    """One gradient per output; None stands for the 1 of a real scalar, which the engine makes."""
     if grads is None:
-        return (None,) * len(outputs)
+        grads = (None,) * len(outputs)
     grads = (grads,) if isinstance(grads, TensorBase) else tuple(grads)
     if len(grads) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        if grad is not None:
+            _check_grad(index, output, grad, is_grads_batched)
+        elif _is_edge(output) or output.requires_grad:
+            _check_implicit(output)
     return grads
 
 
@@ -118,7 +110,7 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     if create_graph:
         _warn_create_graph()
-    grads = _make_grads(outputs, _grads_for(outputs, grad_tensors, "grad_tensors"))
+    grads = _checked_grads(outputs, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
     _C._run_backward(outputs, grads, retain, create_graph, wanted, True, True)
 
@@ -191,7 +183,7 @@ def grad(
     if not wanted:
         raise ValueError("grad requires non-empty inputs.")
     outputs = _as_tuple(outputs)
-    grads = _make_grads(outputs, _grads_for(outputs, grad_outputs, "grad_outputs"), is_grads_batched)
+    grads = _checked_grads(outputs, grad_outputs, is_grads_batched)
     retain = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     if is_grads_batched:
