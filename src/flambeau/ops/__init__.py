@@ -8,6 +8,7 @@ from .index import *
 from .join import *
 from .matmul import *
 from .pad import *
+from .reduce import *
 from .registry import verify
 from .scatter import *
 from .split import *
