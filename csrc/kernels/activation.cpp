@@ -32,6 +32,15 @@ Tensor threshold(const Tensor& input, const Scalar& limit, const Scalar& value, 
   static constexpr Tiles tiles("threshold");
   return activate("threshold", tiles, input, {limit.to_double(), value.to_double()}, out, kInts | kFloats);
 }
+Tensor hardtanh(const Tensor& input, const Scalar& min_val, const Scalar& max_val, const Out& out) {
+  static constexpr Tiles tiles("clamp");
+  check_dtype("hardtanh", input.dtype(), kInts | kFloats);
+  check(min_val.to_double() <= max_val.to_double(), ErrorKind::Value, "hardtanh: expected min_val <= max_val, got ",
+        min_val, " and ", max_val);
+  const TileKernel& kernel = tiles[input.dtype()];
+  const TileNumber params(min_val, max_val, kernel.in);
+  return elementwise("hardtanh", {&input}, kernel, input.dtype(), &params, out);
+}
 Tensor elu(const Tensor& input, double alpha, double scale, double input_scale, const Out& out) {
   static constexpr Tiles tiles("elu");
   return activate("elu", tiles, input, {alpha, scale, input_scale}, out);
@@ -85,6 +94,7 @@ Tensor prelu(const Tensor& input, const Tensor& weight, const Out& out) {
 const Kernel relu_kernel("relu", &relu);
 const Kernel leaky_relu_kernel("leaky_relu", &leaky_relu);
 const Kernel threshold_kernel("threshold", &threshold);
+const Kernel hardtanh_kernel("hardtanh", &hardtanh);
 const Kernel elu_kernel("elu_scaled", &elu);
 const Kernel gelu_kernel("gelu", &gelu);
 const Kernel silu_kernel("silu", &silu);

@@ -11,7 +11,7 @@ constexpr DTypeSet kIntegral = kBool | kInts;
 
 constexpr BinaryInfo kInfos[] = {
     {"mul", B::Same, kAny, Tiles("mul")},
-    {"div", B::Float, kAny, Tiles("div")},
+    {"mul_conj", B::Same, kAny, Tiles("mul_conj")},
     {"maximum", B::Same, kReal, Tiles("maximum"), "maximum not implemented for complex tensors."},
     {"minimum", B::Same, kReal, Tiles("minimum"), "minimum not implemented for complex tensors."},
     {"atan2", B::Float, kReal, Tiles("atan2")},
@@ -20,18 +20,18 @@ constexpr BinaryInfo kInfos[] = {
     {"nextafter", B::Same, kFloats, Tiles("nextafter")},
     {"logaddexp", B::Float, kFloats | kComplexes, Tiles("logaddexp")},
     {"logaddexp2", B::Float, kFloats, Tiles("logaddexp2")},
-    {"xlogy", B::Float, kReal, Tiles("xlogy")},
-    {"special_xlog1py", B::Float, kReal, Tiles("xlog1py")},
-    {"special_zeta", B::Float, kReal, Tiles("zeta")},
+    {"xlogy", B::Float, kReal, Tiles("xlogy"), nullptr, "xlogy_number"},
+    {"special_xlog1py", B::Float, kReal, Tiles("xlog1py"), nullptr, "special_xlog1py_number"},
+    {"special_zeta", B::Float, kReal, Tiles("zeta"), nullptr, "special_zeta_number"},
     {"igamma", B::Same, kFloats, Tiles("igamma")},
     {"igammac", B::Same, kFloats, Tiles("igammac")},
     {"gcd", B::Same, kInts, Tiles("gcd")},
     {"lcm", B::Same, kInts, Tiles("lcm")},
-    {"bitwise_and", B::Same, kIntegral, Tiles("bitwise_and")},
-    {"bitwise_or", B::Same, kIntegral, Tiles("bitwise_or")},
-    {"bitwise_xor", B::Same, kIntegral, Tiles("bitwise_xor")},
-    {"bitwise_left_shift", B::Same, kInts, Tiles("bitwise_left_shift")},
-    {"bitwise_right_shift", B::Same, kInts, Tiles("bitwise_right_shift")},
+    {"bitwise_and", B::Same, kIntegral, Tiles("bitwise_and"), nullptr, "bitwise_and_number"},
+    {"bitwise_or", B::Same, kIntegral, Tiles("bitwise_or"), nullptr, "bitwise_or_number"},
+    {"bitwise_xor", B::Same, kIntegral, Tiles("bitwise_xor"), nullptr, "bitwise_xor_number"},
+    {"bitwise_left_shift", B::Same, kInts, Tiles("bitwise_left_shift"), nullptr, "bitwise_left_shift_number"},
+    {"bitwise_right_shift", B::Same, kInts, Tiles("bitwise_right_shift"), nullptr, "bitwise_right_shift_number"},
     {"eq", B::ToBool, kAny, Tiles("eq")},
     {"ne", B::ToBool, kAny, Tiles("ne")},
     {"lt", B::ToBool, kReal, Tiles("lt")},
@@ -41,23 +41,38 @@ constexpr BinaryInfo kInfos[] = {
     {"logical_and", B::ToBool, kAny, Tiles("logical_and")},
     {"logical_or", B::ToBool, kAny, Tiles("logical_or")},
     {"logical_xor", B::ToBool, kAny, Tiles("logical_xor")},
-    {"special_chebyshev_polynomial_t", B::Float, kReal, Tiles("chebyshev_t")},
-    {"special_chebyshev_polynomial_u", B::Float, kReal, Tiles("chebyshev_u")},
-    {"special_chebyshev_polynomial_v", B::Float, kReal, Tiles("chebyshev_v")},
-    {"special_chebyshev_polynomial_w", B::Float, kReal, Tiles("chebyshev_w")},
-    {"special_shifted_chebyshev_polynomial_t", B::Float, kReal, Tiles("shifted_chebyshev_t")},
-    {"special_shifted_chebyshev_polynomial_u", B::Float, kReal, Tiles("shifted_chebyshev_u")},
-    {"special_shifted_chebyshev_polynomial_v", B::Float, kReal, Tiles("shifted_chebyshev_v")},
-    {"special_shifted_chebyshev_polynomial_w", B::Float, kReal, Tiles("shifted_chebyshev_w")},
-    {"special_hermite_polynomial_h", B::Float, kReal, Tiles("hermite_h")},
-    {"special_hermite_polynomial_he", B::Float, kReal, Tiles("hermite_he")},
-    {"special_laguerre_polynomial_l", B::Float, kReal, Tiles("laguerre_l")},
-    {"special_legendre_polynomial_p", B::Float, kReal, Tiles("legendre_p")},
+    {"special_chebyshev_polynomial_t", B::Float, kReal, Tiles("chebyshev_t"), nullptr,
+     "special_chebyshev_polynomial_t_number"},
+    {"special_chebyshev_polynomial_u", B::Float, kReal, Tiles("chebyshev_u"), nullptr,
+     "special_chebyshev_polynomial_u_number"},
+    {"special_chebyshev_polynomial_v", B::Float, kReal, Tiles("chebyshev_v"), nullptr,
+     "special_chebyshev_polynomial_v_number"},
+    {"special_chebyshev_polynomial_w", B::Float, kReal, Tiles("chebyshev_w"), nullptr,
+     "special_chebyshev_polynomial_w_number"},
+    {"special_shifted_chebyshev_polynomial_t", B::Float, kReal, Tiles("shifted_chebyshev_t"), nullptr,
+     "special_shifted_chebyshev_polynomial_t_number"},
+    {"special_shifted_chebyshev_polynomial_u", B::Float, kReal, Tiles("shifted_chebyshev_u"), nullptr,
+     "special_shifted_chebyshev_polynomial_u_number"},
+    {"special_shifted_chebyshev_polynomial_v", B::Float, kReal, Tiles("shifted_chebyshev_v"), nullptr,
+     "special_shifted_chebyshev_polynomial_v_number"},
+    {"special_shifted_chebyshev_polynomial_w", B::Float, kReal, Tiles("shifted_chebyshev_w"), nullptr,
+     "special_shifted_chebyshev_polynomial_w_number"},
+    {"special_hermite_polynomial_h", B::Float, kReal, Tiles("hermite_h"), nullptr,
+     "special_hermite_polynomial_h_number"},
+    {"special_hermite_polynomial_he", B::Float, kReal, Tiles("hermite_he"), nullptr,
+     "special_hermite_polynomial_he_number"},
+    {"special_laguerre_polynomial_l", B::Float, kReal, Tiles("laguerre_l"), nullptr,
+     "special_laguerre_polynomial_l_number"},
+    {"special_legendre_polynomial_p", B::Float, kReal, Tiles("legendre_p"), nullptr,
+     "special_legendre_polynomial_p_number"},
 };
 
 const struct RegisterBinary {
   RegisterBinary() {
-    for (const BinaryInfo& info : kInfos) Kernel(info.name, &binary, &info);
+    for (const BinaryInfo& info : kInfos) {
+      Kernel(info.name, &binary, &info);
+      if (info.number_first != nullptr) Kernel(info.number_first, &binary_number_first, &info);
+    }
   }
 } register_binary;
 
@@ -149,7 +164,7 @@ Tensor divide(const char* op, const Tiles& tiles, const Tensor& input, const Ten
 
 // Bool operands divide as uint8 would; PyTorch has no kernel for them.
 constexpr DTypeSet kDividable = kInts | kFloats;
-Tensor div_mode(const Tensor& input, const Tensor& other, std::optional<std::string_view> rounding_mode, const Out& out) {
+Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_view> rounding_mode, const Out& out) {
   static constexpr Tiles true_tiles("div"), floor_tiles("div_floor"), trunc_tiles("div_trunc");
   if (!rounding_mode) {
     const DType dtype = to_float_type(joint_dtype(input, other));
@@ -160,7 +175,7 @@ Tensor div_mode(const Tensor& input, const Tensor& other, std::optional<std::str
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *rounding_mode, "'");
   return divide("div_trunc", trunc_tiles, input, other, kDividable, out);
 }
-const Kernel div_mode_kernel("div_mode", &div_mode);
+const Kernel div_kernel("div", &div);
 
 Tensor floor_divide(const Tensor& input, const Tensor& other, const Out& out) {
   static constexpr Tiles tiles("div_floor");
@@ -176,6 +191,10 @@ Tensor remainder(const Tensor& input, const Tensor& other, const Out& out) {
 }
 const Kernel remainder_kernel("remainder", &remainder);
 Tensor rremainder(const Tensor& input, const Tensor& other, const Out& out) { return remainder(other, input, out); }
+Tensor remainder_number(const Scalar& input, const Tensor& other, const Out& out) {
+  return remainder(wrapped_number(input), other, out);
+}
+const Kernel remainder_number_kernel("remainder_number", &remainder_number);
 const Kernel rremainder_kernel("rremainder", &rremainder);
 
 Tensor fmod(const Tensor& input, const Tensor& other, const Out& out) {
@@ -183,6 +202,15 @@ Tensor fmod(const Tensor& input, const Tensor& other, const Out& out) {
   return divide("fmod", tiles, input, other, kDividable, out);
 }
 const Kernel fmod_kernel("fmod", &fmod);
+
+// The shifts of a number by a tensor, for Python's reflected operators.
+Tensor reflected_shift(const KernelDef& def, const Tensor& input, const Tensor& other, const Out& out) {
+  return binary(def, other, input, out);
+}
+constexpr BinaryInfo kLeft{"bitwise_left_shift", B::Same, kInts, Tiles("bitwise_left_shift")};
+constexpr BinaryInfo kRight{"bitwise_right_shift", B::Same, kInts, Tiles("bitwise_right_shift")};
+const Kernel rlshift_kernel("rlshift", &reflected_shift, &kLeft);
+const Kernel rrshift_kernel("rrshift", &reflected_shift, &kRight);
 
 // fmax and fmin ignore NaN; on integers they are maximum and minimum.
 Tensor fmax(const Tensor& input, const Tensor& other, const Out& out) {

@@ -83,4 +83,8 @@ Tensor binary(const KernelDef& def, const Tensor& input, const Tensor& other, co
                      nullptr, out);
 }
 
+Tensor binary_number_first(const KernelDef& def, const Scalar& input, const Tensor& other, const Out& out) {
+  return binary(def, wrapped_number(input), other, out);
+}
+
 }  // namespace flambeau

@@ -78,8 +78,10 @@ struct BinaryInfo {
   DTypeSet accepts;
   Tiles tiles;
   const char* refusal = nullptr;
+  const char* number_first = nullptr;  // kernel name of the form whose first argument is a number
 };
 Tensor binary(const KernelDef& def, const Tensor& input, const Tensor& other, const Out& out);
+Tensor binary_number_first(const KernelDef& def, const Scalar& input, const Tensor& other, const Out& out);
 
 // Raises for a dtype outside `accepts`.
 void check_dtype(const char* op, DType dtype, DTypeSet accepts, const char* refusal = nullptr);

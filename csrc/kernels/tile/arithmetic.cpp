@@ -13,6 +13,12 @@ struct Mul {
   template <class T> static T call(T a, T b) { return mul(a, b); }
   static bool call(bool a, bool b) { return a & b; }
 };
+// a conj(b): what the gradient of a product needs.
+struct MulConj {
+  template <class T> static T call(T a, T b) { return mul(a, b); }
+  static bool call(bool a, bool b) { return a & b; }
+  template <class T> static Complex<T> call(Complex<T> a, Complex<T> b) { return a * Complex<T>(b.re, -b.im); }
+};
 struct Div { template <class T> static T call(T a, T b) { return a / b; } };
 // params: the factor, in the tile's dtype
 template <class T> struct AddScaled {
@@ -32,6 +38,7 @@ struct TruncDiv { template <class T> static T call(T a, T b) { return trunc1(a /
 const Register2<Add, bool, u8, i8, i16, i32, i64, float, double, c64, c128> add_entry("add");
 const Register2<Sub, u8, i8, i16, i32, i64, float, double, c64, c128> sub_entry("sub");
 const Register2<Mul, bool, u8, i8, i16, i32, i64, float, double, c64, c128> mul_entry("mul");
+const Register2<MulConj, bool, u8, i32, i64, float, double, c64, c128> mul_conj_entry("mul_conj");
 const Register2<Div, float, double, c64, c128> div_entry("div");
 const Register2p<AddScaled, i64, float, double, c64, c128> add_scaled_entry("add_scaled");
 const Register2<Maximum, bool, u8, i8, i16, i32, i64, float, double> maximum_entry("maximum");

@@ -1,18 +1,28 @@
 """Every op, one family per file. Star-imported by the package."""
 
 # ruff: noqa: F403 - the families' __all__ lists say what is exported
+from .activation import *
+from .arithmetic import *
+from .bitwise import *
+from .compare import *
+from .complex_ops import *
 from .conv import *
 from .convert import *
 from .create import *
+from .exp_log import *
 from .index import *
 from .join import *
 from .matmul import *
 from .pad import *
 from .reduce import *
 from .registry import verify
+from .rounding import *
 from .scatter import *
+from .special_unary import *
 from .split import *
+from .ternary import *
 from .triangle import *
+from .trig import *
 from .view import *
 from .view_dtype import *
 

@@ -66,7 +66,7 @@ def native(
 
 _WITH_INPLACE = frozenset(
     f"__{name}__"
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
+    for name in ("add", "sub", "mul", "pow", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
 )
 
 

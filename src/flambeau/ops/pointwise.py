@@ -1,0 +1,67 @@
+"""Shorthands for declaring elementwise ops of one and two tensors, and helpers of their gradient rules."""
+
+from .registry import native
+
+
+def unary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable=""):
+    """Declare `name(Tensor input) -> Tensor`; the method has the op's name unless `methods` says otherwise."""
+    return native(
+        f"{name}(Tensor input) -> Tensor",
+        methods=methods or (name,),
+        inplace=inplace,
+        out=out,
+        non_differentiable=non_differentiable,
+        doc=doc,
+    )
+
+
+def binary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="", other="other"):
+    """Declare `name(Tensor input, Tensor other) -> Tensor`."""
+    return native(
+        f"{name}(Tensor input, Tensor {other}) -> Tensor",
+        methods=methods or (name,),
+        inplace=inplace,
+        out=out,
+        non_differentiable=non_differentiable,
+        doc=doc,
+    )
+
+
+STEP = "piecewise constant"
+BOOLEAN = "the result is bool"
+INTEGRAL = "integers only"
+SPECIAL = "PyTorch defines no derivative"
+
+
+def zeros_like(tensor):
+    """Zeros of the same shape; imported late because creation ops come after these in the import order."""
+    from .create import zeros_like as create
+
+    return create(tensor)
+
+
+def as_tensor(number):
+    """A 0-d tensor of a Python number."""
+    from .create import tensor
+
+    return tensor(number)
+
+
+def number_first(name, *, rule=None, other="other", non_differentiable=""):
+    """The form of a binary op whose first argument is a number; `rule(grad, self, other)` is its gradient."""
+    form = native(
+        f"{name}_number(Scalar self, Tensor {other}) -> Tensor",
+        out=True,
+        non_differentiable=non_differentiable,
+        doc=f"{name} of a number and a tensor.",
+    )
+    if rule is not None:
+        form.vjp(rule)
+    return form
+
+
+def ones_like(tensor, **options):
+    """Ones of the same shape; late for the same reason."""
+    from .create import ones_like as create
+
+    return create(tensor, **options)
