@@ -17,7 +17,10 @@ from .pad import *
 from .reduce import *
 from .registry import verify
 from .rounding import *
+from .scan import *
 from .scatter import *
+from .softmax import *
+from .sort import *
 from .special_unary import *
 from .split import *
 from .ternary import *
