@@ -26,7 +26,7 @@ build: $(BUILD)/build.ninja  ## the native extension, in place
 $(BUILD)/build.ninja: CMakeLists.txt $(VENV)/.build
 	@$(BIN)/cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING -DFLAMBEAU_INPLACE=ON -DCMAKE_BUILD_TYPE=Release \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(PY) -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-	  $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+	  $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) > /dev/null
 	@touch $@
 
 $(PY):
