@@ -69,16 +69,16 @@ class Draw:
     def array(self, shape: Sequence[int], low: float = -3, high: float = 3) -> np.ndarray:
         """Uniform in [low, high); integers likewise, unsigned ones from 0; bool at random."""
         if self.kind == "b":
-            return self.rng.integers(0, 2, shape).astype(bool)
+            return np.asarray(self.rng.integers(0, 2, shape)).astype(bool)
         if self.kind == "i":
             low, high = np.ceil(low), max(np.ceil(high), np.ceil(low) + 1)
             if self.dtype == "uint8":
                 low, high = max(low, 0), max(high, 2)
-            return self.rng.integers(int(low), int(high), shape, dtype=np.int64)
+            return np.asarray(self.rng.integers(int(low), int(high), shape, dtype=np.int64))
         values = self.rng.uniform(low, high, shape)
         if self.kind == "c":
             values = values + 1j * self.rng.uniform(low, high, shape)
-        return values
+        return np.asarray(values)
 
     def spread(self, shape: Sequence[int], low: float = -3, high: float = 3) -> np.ndarray:
         """Like array(), but no two values are close: for max, sort and other ops with kinks at ties."""
@@ -94,7 +94,7 @@ class Draw:
 
     def mask(self, shape: Sequence[int]) -> np.ndarray:
         """A bool array, kept as bool."""
-        return keep(self.rng.integers(0, 2, shape).astype(bool))
+        return keep(np.asarray(self.rng.integers(0, 2, shape)).astype(bool))
 
 
 Samples = Callable[[Draw], Iterable[Sample]]
@@ -198,7 +198,7 @@ def move_away(values: np.ndarray, points: Sequence[float], gap: float = 0.05) ->
     for point in points:
         close = np.abs(values - point) < gap
         values = np.where(close, point + np.where(values < point, -gap, gap), values)
-    return values
+    return np.asarray(values)
 
 
 def binary_samples(
