@@ -14,6 +14,7 @@ from .index import *
 from .join import *
 from .matmul import *
 from .pad import *
+from .random import *
 from .reduce import *
 from .registry import verify
 from .rounding import *

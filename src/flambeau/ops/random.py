@@ -95,16 +95,6 @@ randint_high = native(
     f"randint_high(int high, int[] size, *, Generator? generator=None, {_NEW}) -> Tensor",
     out=True,
     non_differentiable=_RANDOM,
-)
-randint_low = native(
-    f"randint_low(int low, int high, int[] size, *, Generator? generator=None, {_NEW}) -> Tensor",
-    out=True,
-    non_differentiable=_RANDOM,
-)
-randint = overload(
-    "randint",
-    randint_high,
-    randint_low,
     doc="""Draw integers uniformly from [low, high).
 
     Args:
@@ -120,6 +110,16 @@ randint = overload(
     Raises:
         RuntimeError: low >= high, or a bound does not fit the dtype.
     """,
+)
+randint_low = native(
+    f"randint_low(int low, int high, int[] size, *, Generator? generator=None, {_NEW}) -> Tensor",
+    out=True,
+    non_differentiable=_RANDOM,
+)
+randint = overload(
+    "randint",
+    randint_high,
+    randint_low,
 )
 
 randperm = native(
@@ -171,16 +171,8 @@ randn_like = native(
     """,
 )
 randint_like_high = native(
-    f"randint_like_high(Tensor input, int high, *, {_LIKE}) -> Tensor", non_differentiable=_RANDOM
-)
-randint_like_low = native(
-    f"randint_like_low(Tensor input, int low, int high, *, {_LIKE}) -> Tensor",
+    f"randint_like_high(Tensor input, int high, *, {_LIKE}) -> Tensor",
     non_differentiable=_RANDOM,
-)
-randint_like = overload(
-    "randint_like",
-    randint_like_high,
-    randint_like_low,
     doc="""Draw integers from [low, high) with the shape, dtype, device and strides of input.
 
     Args:
@@ -191,11 +183,32 @@ randint_like = overload(
         Shape of input.
     """,
 )
+randint_like_low = native(
+    f"randint_like_low(Tensor input, int low, int high, *, {_LIKE}) -> Tensor",
+    non_differentiable=_RANDOM,
+)
+randint_like = overload(
+    "randint_like",
+    randint_like_high,
+    randint_like_low,
+)
 
 normal_both = native(
     "normal_both(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
     out=True,
     non_differentiable=_RANDOM,
+    doc="""Draw from normal distributions.
+
+    Args:
+        mean, std: numbers, or tensors that broadcast together; std is at least 0.
+        size: shape, when both are numbers.
+        generator: source of random numbers; the default generator if None.
+        dtype, device, requires_grad: as in randn, when both are numbers.
+    Returns:
+        The broadcast shape of mean and std, in the dtype of the first tensor; or shape size.
+    Raises:
+        RuntimeError: an element of std is negative, or std is complex.
+    """,
 )
 normal_mean = native(
     "normal_mean(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
@@ -218,18 +231,6 @@ normal = overload(
     normal_mean,
     normal_std,
     normal_size,
-    doc="""Draw from normal distributions.
-
-    Args:
-        mean, std: numbers, or tensors that broadcast together; std is at least 0.
-        size: shape, when both are numbers.
-        generator: source of random numbers; the default generator if None.
-        dtype, device, requires_grad: as in randn, when both are numbers.
-    Returns:
-        The broadcast shape of mean and std, in the dtype of the first tensor; or shape size.
-    Raises:
-        RuntimeError: an element of std is negative, or std is complex.
-    """,
 )
 
 uniform_ = native(
@@ -326,6 +327,18 @@ geometric_ = native(
 random_any = native(
     "random_(Tensor(a!) input, *, Generator? generator=None) -> Tensor(a!)",
     non_differentiable=_RANDOM,
+    doc="""Fill input with integers drawn uniformly from [from, to).
+
+    Without bounds: from 0 to the largest value of an integer dtype, or to 2^digits of a floating
+    point one. With from alone (to=None): from there to the largest value.
+
+    Args:
+        input: any real dtype.
+        from, to: bounds, from < to.
+        generator: source of random numbers; the default generator if None.
+    Returns:
+        input.
+    """,
 )
 random_from = native(
     "random_from_(Tensor(a!) input, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
@@ -341,33 +354,11 @@ random_ = overload(
     random_from,
     random_to,
     methods=("random_",),
-    doc="""Fill input with integers drawn uniformly from [from, to).
-
-    Without bounds: from 0 to the largest value of an integer dtype, or to 2^digits of a floating
-    point one. With from alone (to=None): from there to the largest value.
-
-    Args:
-        input: any real dtype.
-        from, to: bounds, from < to.
-        generator: source of random numbers; the default generator if None.
-    Returns:
-        input.
-    """,
 )
 
 bernoulli_float_ = native(
     "bernoulli_float_(Tensor(a!) input, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
     non_differentiable=_RANDOM,
-)
-bernoulli_tensor_ = native(
-    "bernoulli_tensor_(Tensor(a!) input, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-    non_differentiable=_RANDOM,
-)
-bernoulli_ = overload(
-    "bernoulli_",
-    bernoulli_float_,
-    bernoulli_tensor_,
-    methods=("bernoulli_",),
     doc="""Fill input with ones of probability p and zeros.
 
     Args:
@@ -378,20 +369,20 @@ bernoulli_ = overload(
         input.
     """,
 )
+bernoulli_tensor_ = native(
+    "bernoulli_tensor_(Tensor(a!) input, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
+    non_differentiable=_RANDOM,
+)
+bernoulli_ = overload(
+    "bernoulli_",
+    bernoulli_float_,
+    bernoulli_tensor_,
+    methods=("bernoulli_",),
+)
 bernoulli_draw = native(
     "bernoulli_draw(Tensor input, *, Generator? generator=None) -> Tensor",
     out=True,
     non_differentiable=_RANDOM,
-)
-bernoulli_p = native(
-    "bernoulli_p(Tensor input, float p, *, Generator? generator=None) -> Tensor",
-    non_differentiable=_RANDOM,
-)
-bernoulli = overload(
-    "bernoulli",
-    bernoulli_draw,
-    bernoulli_p,
-    methods=("bernoulli",),
     doc="""Draw ones with probability input (or p) and zeros, of input's shape and dtype.
 
     Args:
@@ -403,6 +394,16 @@ bernoulli = overload(
     Raises:
         RuntimeError: a probability outside [0, 1].
     """,
+)
+bernoulli_p = native(
+    "bernoulli_p(Tensor input, float p, *, Generator? generator=None) -> Tensor",
+    non_differentiable=_RANDOM,
+)
+bernoulli = overload(
+    "bernoulli",
+    bernoulli_draw,
+    bernoulli_p,
+    methods=("bernoulli",),
 )
 
 poisson = native(
