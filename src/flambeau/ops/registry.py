@@ -70,13 +70,13 @@ _WITH_INPLACE = frozenset(
 )
 
 
-def overload(name, *ops, methods=(), properties=()):
+def overload(name, *ops, methods=(), properties=(), doc=None):
     """Several native ops under one name: a call runs the first whose schema accepts its arguments.
 
     The last entry may be a Python function: it gets the calls that no schema accepts.
     """
     chosen = _C._make_overload(name, tuple(ops))
-    chosen.__doc__ = ops[0].__doc__
+    chosen.__doc__ = doc or ops[0].__doc__
     chosen.__module__ = sys._getframe(1).f_globals["__name__"]
     _set_methods(chosen, methods)
     _set_properties(chosen, properties)
