@@ -7,7 +7,7 @@ import pytest
 
 
 def stats():
-    return flambeau.memory.stats()
+    return flambeau.memory.memory_stats()
 
 
 def test_freed_memory_is_reused():
