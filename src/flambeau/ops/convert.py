@@ -238,9 +238,9 @@ def resize_(input, *size, memory_format=None):
 
 
 @composite(methods=("resize_as_",))
-def resize_as_(input, other, *, memory_format=None):
-    """Change the size in place to that of other."""
-    return resize_(input, other.shape, memory_format=memory_format)
+def resize_as_(input, the_template, *, memory_format=None):
+    """Change the size in place to that of the_template."""
+    return resize_(input, the_template.shape, memory_format=memory_format)
 
 
 set_source = native(

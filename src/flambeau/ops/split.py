@@ -155,9 +155,9 @@ def dsplit(input, indices_or_sections):
 
 
 @composite(methods=("unsafe_split",))
-def unsafe_split(tensor, split_size, dim=0):
+def unsafe_split(input, split_size, dim=0):
     """Like split, but the pieces may be modified in place."""
-    return tuple(slice_view(piece) for piece in split_int(tensor, split_size, dim))
+    return tuple(slice_view(piece) for piece in split_int(input, split_size, dim))
 
 
 @composite(methods=("unsafe_chunk",))

@@ -15,13 +15,13 @@ from flambeau.testing.opspec import (
 REAL = (*HALVES, *FLOATING)
 
 
-def unary(name, reference, dtypes=REAL, specials=True, avoid=(), **options):
+def unary(name, reference, dtypes=REAL, specials=True, avoid=(), arguments=("text",), **options):
     return OpSpec(
         name,
         reference,
         unary_samples(-4, 4, specials=specials, avoid=avoid),
         dtypes=dtypes,
-        errors=[Case(args=("text",), raises=TypeError, match=name)],
+        errors=[Case(args=arguments, raises=TypeError, match=name)],
         **options,
     )
 
@@ -46,7 +46,7 @@ SPECS = [
         "sign", np.sign, dtypes=("int32", "uint8", *FLOATING), avoid=(0,), specials=False
     ),  # sign(nan) is 0
     unary("sgn", np.sign, dtypes=("int32", *FLOATING), avoid=(0,), specials=False),
-    unary("positive", np.positive, dtypes=(*INTEGERS, *REAL), method=None),
+    unary("positive", np.positive, dtypes=(*INTEGERS, *REAL), arguments=()),
     unary("reciprocal", np.reciprocal, dtypes=FLOATING, avoid=(0,)),
     unary("signbit", np.signbit, dtypes=FLOATING, grad=False),
     OpSpec(

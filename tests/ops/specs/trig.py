@@ -16,14 +16,14 @@ REAL = (*HALVES, *FLOATING)
 DTYPES = ("bool", "int32", *REAL)
 
 
-def unary(name, reference, low=-3, high=3, dtypes=(*DTYPES, *COMPLEX), **options):
+def unary(name, reference, low=-3, high=3, dtypes=(*DTYPES, *COMPLEX), arguments=("text",), **options):
     return OpSpec(
         name,
         # NumPy would compute a bool's function in float16.
         lambda x: reference(x.astype(int) if x.dtype == bool else x),
         unary_samples(low, high, specials=not set(dtypes) & set(COMPLEX)),
         dtypes=dtypes,
-        errors=[Case(args=("text",), raises=TypeError, match=name)],
+        errors=[Case(args=arguments, raises=TypeError, match=name)],
         **options,
     )
 
@@ -63,6 +63,6 @@ SPECS = [
         errors=[Case(args=(np.zeros(2), np.zeros(3)), match="hypot|size of tensor")],
     ),
     unary("sinc", np.sinc, 0.2, 4, dtypes=FLOATING, k=16),  # PyTorch rounds pi * x first
-    unary("deg2rad", np.deg2rad, -360, 360, dtypes=("int32", *FLOATING)),
-    unary("rad2deg", np.rad2deg, dtypes=("int32", *FLOATING)),
+    unary("deg2rad", np.deg2rad, -360, 360, dtypes=("int32", *FLOATING), arguments=()),
+    unary("rad2deg", np.rad2deg, dtypes=("int32", *FLOATING), arguments=()),
 ]
