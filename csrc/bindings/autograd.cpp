@@ -34,12 +34,13 @@ PyObject* get_grad(PyObject* self, void*) {
 
 void check_assigned_grad(const Tensor& tensor, const Tensor& grad) {
   check(!grad.is(tensor), "can't assign Variable as its own grad");
-  check(grad.dtype() == tensor.dtype(), "assigned grad has data of a different type: expected ", name_of(tensor.dtype()),
-        ", got ", name_of(grad.dtype()));
-  check(grad.device() == tensor.device(), "assigned grad has data located on a different device: expected ",
-        tensor.device(), ", got ", grad.device());
-  check(grad.sizes() == tensor.sizes(), "assigned grad has data of a different size: expected ", tensor.sizes(), ", got ",
-        grad.sizes());
+  const char* fix = ". Please ensure that the gradient and the tensor ";
+  check(grad.dtype() == tensor.dtype(), "attempting to assign a gradient with dtype '", name_of(grad.dtype()),
+        "' to a tensor with dtype '", name_of(tensor.dtype()), "'", fix, "have the same dtype");
+  check(grad.device() == tensor.device(), "attempting to assign a gradient with device type '", grad.device(),
+        "' to a tensor with device type '", tensor.device(), "'", fix, "are on the same device");
+  check(grad.sizes() == tensor.sizes(), "attempting to assign a gradient of size '", grad.sizes(), "' to a tensor of size '",
+        tensor.sizes(), "'", fix, "are the same size");
 }
 
 int set_grad(PyObject* self, PyObject* value, void*) {
