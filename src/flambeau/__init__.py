@@ -110,6 +110,8 @@ def __getattr__(name):
             if error.name != f"{__name__}.{name}":
                 raise
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
+    elif name.startswith("_") and callable(vars(ops).get(name)):  # star imports leave these out
+        value = vars(ops)[name]
     else:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = value
