@@ -102,20 +102,19 @@ class _Formatter:
 
     def _fit_floats(self, values: list[float]) -> None:
         # Zeros and non-finite values do not count: they are padded, or stick out.
-        if values:
-            magnitudes = [abs(v) for v in values]
-            low, high = min(magnitudes), max(magnitudes)
-            self.int_mode = all(v == math.ceil(v) for v in values)
-            self.sci_mode = (
-                high / low > 1000.0 or high > 1.0e8 or (not self.int_mode and low < 1.0e-4)
-            )
-            spec = "e" if self.sci_mode else "f"
-            if self.int_mode and not self.sci_mode:
-                self.width = max(len(f"{v:.0f}") + 1 for v in values)
-            else:
-                self.width = max(len(f"{v:.{PRINT_OPTS.precision}{spec}}") for v in values)
+        if not values:
+            return
+        magnitudes = [abs(v) for v in values]
+        low, high = min(magnitudes), max(magnitudes)
+        self.int_mode = all(v == math.ceil(v) for v in values)
+        self.sci_mode = high / low > 1000.0 or high > 1.0e8 or (not self.int_mode and low < 1.0e-4)
         if PRINT_OPTS.sci_mode is not None:
             self.sci_mode = PRINT_OPTS.sci_mode
+        spec = "e" if self.sci_mode else "f"
+        if self.int_mode and not self.sci_mode:
+            self.width = max(len(f"{v:.0f}") + 1 for v in values)
+        else:
+            self.width = max(len(f"{v:.{PRINT_OPTS.precision}{spec}}") for v in values)
 
     def __call__(self, value: Any) -> str:
         if not self.floating:
@@ -251,6 +250,8 @@ def tensor_repr(tensor: Any, contents: str | None = None) -> str:
             data = data.resolve_conj()
         if data.is_neg():
             data = data.resolve_neg()
+        if PRINT_OPTS.edgeitems == 0:
+            suffixes.append(f"size={tuple(data.shape)}")
         show_dtype = not _has_default_dtype(data.dtype)
         text = _contents(data, indent)
     if show_dtype:
