@@ -63,6 +63,8 @@ DType range_dtype(std::optional<DType> dtype, const Out& out, const Scalar& a, c
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   check(!start.is_complex() && !end.is_complex() && !step.is_complex(), ErrorKind::Runtime, "arange: expected real numbers.");
   const DType type = range_dtype(dtype, out, start, end, step);
+  // An integer result steps by the truncated number.
+  check(step.equals(0) || !is_integral(type, true) || step.to_int() != 0, ErrorKind::Value, "step must be nonzero");
   const std::int64_t count = arange_length(start, end, step);
   check(type != DType::Bool && !is_complex(type), ErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '", torch_name_of(type), "'");
   // Like PyTorch, an out= of the right number of elements keeps its shape.
@@ -132,6 +134,22 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std:
   return result;
 }
 
+Scalar endpoint(const char* op, const Tensor& start, const Tensor& end, const Tensor& which) {
+  check(start.dim() == 0 && end.dim() == 0, ErrorKind::Runtime, op, " only supports 0-dimensional start and end tensors, but got start with ",
+        start.dim(), " dimension(s) and end with ", end.dim(), " dimension(s).");
+  return item(which);
+}
+
+Tensor linspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device,
+                        const Out& out) {
+  return linspace(endpoint("linspace", start, end, start), endpoint("linspace", start, end, end), steps, dtype, device, out);
+}
+
+Tensor linspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device,
+                    const Out& out) {
+  return linspace(start, endpoint("linspace", wrapped_number(start), end, end), steps, dtype, device, out);
+}
+
 c128 power(double base, c128 exponent) {
   const double radius = std::pow(base, exponent.re), angle = std::log(base) * exponent.im;
   return {radius * std::cos(angle), radius * std::sin(angle)};
@@ -169,7 +187,19 @@ Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, doub
   return result;
 }
 
+Tensor logspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, double base, std::optional<DType> dtype,
+                        std::optional<Device> device, const Out& out) {
+  return logspace(endpoint("logspace", start, end, start), endpoint("logspace", start, end, end), steps, base, dtype, device, out);
+}
+
+Tensor logspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, double base, std::optional<DType> dtype,
+                    std::optional<Device> device, const Out& out) {
+  return logspace(start, endpoint("logspace", wrapped_number(start), end, end), steps, base, dtype, device, out);
+}
+
 const Kernel kernels[] = {
+    {"linspace_tensors", &linspace_tensors}, {"linspace_end", &linspace_end},
+    {"logspace_tensors", &logspace_tensors}, {"logspace_end", &logspace_end},
     {"arange", &arange}, {"arange_end", &arange_end}, {"range", &range}, {"linspace", &linspace}, {"logspace", &logspace},
 };
 

@@ -53,6 +53,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
   check(is_int_index(index), ErrorKind::Runtime, "index_select(): Expected dtype int32 or int64 for index");
   check(input.dim() != 0 || index.numel() == 1, ErrorKind::Runtime, "index_select(): Index to scalar can have only 1 value, got ",
         index.numel(), " value(s)");
+  check_out_dtype("index_select()", out, input.dtype());
+  check_out_apart("index_select", out, {&input, &index});
   const Tensor source = at_least_1d(input);
   Dims sizes(input.sizes());
   if (input.dim() != 0) sizes[d] = index.numel();
@@ -262,6 +264,8 @@ std::vector<std::int64_t> flat_positions(const char* op, const Tensor& input, co
 
 Tensor take(const Tensor& input, const Tensor& index, const Out& out) {
   check(index.dtype() == DType::Int64, ErrorKind::Runtime, "take(): Expected a long tensor for index, but got ", torch_name_of(index.dtype()));
+  check_out_dtype("take()", out, input.dtype());
+  check_out_apart("take", out, {&input, &index});
   Tensor result = output("take", out, 0, index.sizes(), input.dtype(), input.device());
   if (result.is_meta()) return result;
   const auto positions = flat_positions("take()", input, index);

@@ -65,7 +65,9 @@ Tensor masked_fill_tensor(const Tensor& input, const Tensor& mask, const Tensor&
   return masked_fill(input, mask, value.is_meta() || input.is_meta() ? Scalar(0) : item(value), out);
 }
 
-Tensor masked_select(const Tensor& input, const Tensor& mask) {
+Tensor masked_select(const Tensor& input, const Tensor& mask, const Out& out) {
+  check_out_dtype("masked_select()", out, input.dtype());
+  check_out_apart("masked_select", out, {&input, &mask});
   check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_select: expected BoolTensor for mask");
   const Dims sizes = broadcast_shapes(input.sizes(), mask.sizes(), "masked_select");
   check(!input.is_meta() && !mask.is_meta(), ErrorKind::NotImplemented, "masked_select: the shape of the result depends on the mask's values, which a meta tensor has not.");
@@ -83,7 +85,10 @@ Tensor masked_select(const Tensor& input, const Tensor& mask) {
       if (bits[i]) *to++ = from[i];
     }
   });
-  return result;
+  if (!out.given()) return result;
+  const Tensor target = output("masked_select", out, 0, {count}, input.dtype(), input.device());
+  if (count != 0) copy_into(target, result);
+  return target;
 }
 
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, const Out& out) {
@@ -114,7 +119,7 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
 // Gradient of masked_scatter's source: the masked cotangents in order, then zeros.
 Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntSpan sizes) {
   if (grad.is_meta()) return empty(sizes, grad.dtype(), grad.device());
-  const Tensor picked = masked_select(grad, mask);
+  const Tensor picked = masked_select(grad, mask, {});
   Tensor result = zeros(sizes, grad.dtype());
   if (picked.numel() != 0) {
     check(picked.numel() <= result.numel(), ErrorKind::Runtime, "masked_scatter_backward: expected at most ", result.numel(), " masked elements.");

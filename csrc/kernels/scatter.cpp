@@ -42,7 +42,9 @@ std::int64_t lines_grain(std::int64_t length) { return std::max<std::int64_t>(32
 
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "gather");
-  check_index_dtype(index, "gather");
+  if (index.numel() != 0) check_index_dtype(index, "gather");
+  check_out_dtype("gather", out, input.dtype());
+  check_out_apart("gather", out, {&input, &index});
   if (index.numel() == 0 && index.dim() != input.dim()) {
     return output("gather", out, 0, index.sizes(), input.dtype(), input.device());
   }
@@ -147,16 +149,6 @@ void run_scatter(const Scatter& plan, const T* value, F&& fn) {
   });
 }
 
-Tensor scatter_src(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
-  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
-  if (plan.empty) return plan.result;
-  dispatch_all(input.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = from; });
-  });
-  return plan.result;
-}
-
 template <class T>
 T checked_value(const Scalar& value) {
   check(!value.is_complex() || arith::is_cx<T>, ErrorKind::Runtime, "value cannot be converted to type without overflow");
@@ -174,6 +166,18 @@ Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index,
   return plan.result;
 }
 
+Tensor scatter_src(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
+  // A Python number for src means its value everywhere.
+  if (src.impl()->wrapped_number) return scatter_value(input, dim, index, item(src), out);
+  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = from; });
+  });
+  return plan.result;
+}
+
 bool is_add(std::string_view reduce) {
   check(reduce == "add" || reduce == "multiply", ErrorKind::Runtime, "reduce argument must be either add or multiply.");
   return reduce == "add";
@@ -185,14 +189,6 @@ void add_or_multiply(const Scatter& plan, const T* value, bool adds) {
   else run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::mul(to, from); });
 }
 
-Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, const Out& out) {
-  const bool adds = is_add(reduce);
-  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
-  if (plan.empty) return plan.result;
-  dispatch_all(input.dtype(), [&](auto tag) { add_or_multiply<typename decltype(tag)::type>(plan, nullptr, adds); });
-  return plan.result;
-}
-
 Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce, const Out& out) {
   const bool adds = is_add(reduce);
   const Scatter plan = prepare("scatter", input, dim, index, nullptr, out);
@@ -202,6 +198,15 @@ Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& ind
     const T number = checked_value<T>(value);
     add_or_multiply<T>(plan, &number, adds);
   });
+  return plan.result;
+}
+
+Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, const Out& out) {
+  if (src.impl()->wrapped_number) return scatter_value_op(input, dim, index, item(src), reduce, out);
+  const bool adds = is_add(reduce);
+  const Scatter plan = prepare("scatter", input, dim, index, &src, out);
+  if (plan.empty) return plan.result;
+  dispatch_all(input.dtype(), [&](auto tag) { add_or_multiply<typename decltype(tag)::type>(plan, nullptr, adds); });
   return plan.result;
 }
 

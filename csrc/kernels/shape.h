@@ -22,6 +22,11 @@ void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std:
 void check_sizes_nonnegative(IntSpan sizes, const char* op);
 std::int64_t checked_mul(std::int64_t a, std::int64_t b, const char* op);
 
+// For kernels that read by index while they write: out= may share no memory with what is read, nor overlap itself.
+void check_out_apart(const char* op, const Out& out, std::initializer_list<const Tensor*> inputs);
+// out= has to have exactly this dtype (gather, take, index_select ... do not convert).
+void check_out_dtype(const char* op, const Out& out, DType dtype);
+
 // A view of input, or, for the in-place form (transpose_, squeeze_ ...), input itself with its geometry changed.
 Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset, const Out& out);
 

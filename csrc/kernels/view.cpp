@@ -223,6 +223,11 @@ Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::in
   return alias(input, sizes, input.strides(), input.offset() + start * input.strides()[at]);
 }
 
+Tensor narrow_tensor(const Tensor& input, std::int64_t dim, const Tensor& start, std::int64_t length) {
+  check(start.dim() == 0 && is_integral(start.dtype(), false), ErrorKind::Runtime, "start must be an 0-dim integral Tensor.");
+  return narrow(input, dim, item(start).to_int(), length);
+}
+
 Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t n = input.dim();
   const std::int64_t a = wrap_dim(dim1, n, "diagonal"), b = wrap_dim(dim2, n, "diagonal");
@@ -289,6 +294,7 @@ const Kernel kernels[] = {
     {"select", &select},
     {"slice", &slice},
     {"narrow", &narrow},
+    {"narrow_tensor", &narrow_tensor},
     {"diagonal", &diagonal},
     {"as_strided", &as_strided},
     {"unfold", &unfold},

@@ -1,4 +1,5 @@
 // Shape arithmetic behind the view kernels: inferred sizes, strides of a reshaped view, bounds of a geometry.
+#include "core/copy.h"
 #include "core/factory.h"
 #include "kernels/shape.h"
 
@@ -151,6 +152,27 @@ void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std:
   check(!overflow && bytes <= tensor.storage()->bytes(), ErrorKind::Runtime, op, ": setStorage: sizes ", sizes, ", strides ",
         strides, ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
         " are out of bounds for storage of size ", tensor.storage()->bytes());
+}
+
+void check_out_apart(const char* op, const Out& out, std::initializer_list<const Tensor*> inputs) {
+  if (!out.given() || out.inplace) return;
+  const Tensor& target = out[0];
+  check_no_internal_overlap(target, op);
+  for (const Tensor* input : inputs) {
+    if (input->storage() != target.storage() || input->numel() == 0 || target.numel() == 0 || target.is_meta()) continue;
+    const char* a = static_cast<const char*>(target.data());
+    const char* b = static_cast<const char*>(input->data());
+    const std::int64_t a_bytes = (max_position(target.sizes(), target.strides(), op) + 1) * target.itemsize();
+    const std::int64_t b_bytes = (max_position(input->sizes(), input->strides(), op) + 1) * input->itemsize();
+    check(a + a_bytes <= b || b + b_bytes <= a, ErrorKind::Runtime,
+          "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+          "Please clone() the tensor before performing the operation.");
+  }
+}
+
+void check_out_dtype(const char* op, const Out& out, DType dtype) {
+  check(!out.given() || out[0].dtype() == dtype, ErrorKind::Runtime, op, ": Expected out tensor to have dtype ", name_of(dtype), ", but got ",
+        out.given() ? name_of(out[0].dtype()) : "", " instead");
 }
 
 Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset, const Out& out) {

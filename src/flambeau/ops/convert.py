@@ -155,8 +155,9 @@ def fill_tensor_vjp_value(grad):
     return grad.sum()
 
 
-fill = overload("fill", fill_number, fill_tensor, methods=("fill",))
-fill_ = overload("fill_", fill_number.inplace, fill_tensor.inplace, methods=("fill_",))
+# Tensors first: a 0-d tensor would pass for a number and lose its gradient.
+fill = overload("fill", fill_tensor, fill_number, methods=("fill",))
+fill_ = overload("fill_", fill_tensor.inplace, fill_number.inplace, methods=("fill_",))
 
 zero = native("zero(Tensor input) -> Tensor", methods=("zero",), inplace=True, doc="Every element set to 0.")
 zero_ = zero.inplace
@@ -205,11 +206,21 @@ def _make_copies():
         "alias": view.alias, "as_strided": view.as_strided, "diagonal": view.diagonal, "expand": view.expand,
         "permute": view.permute, "select": view.select, "slice": view.slice_view, "squeeze": view.squeeze, "t": view.t,
         "transpose": view.transpose, "unfold": view.unfold, "unsqueeze": view.unsqueeze, "view": view.view,
-        "narrow": view.narrow, "detach": view.detach, "unbind": split.unbind, "split": split.split_int,
+        "detach": view.detach, "unbind": split.unbind, "split": split.split_int,
         "split_with_sizes": split.split_with_sizes, "view_as_real": view_dtype.view_as_real,
         "view_as_complex": view_dtype.view_as_complex,
     }  # fmt: skip
     return {f"{name}_copy": _copying(f"{name}_copy", view_op) for name, view_op in views.items()}
+
+
+@composite(methods=("narrow_copy",), out=True)
+def narrow_copy(input, dim, start, length):
+    """Like narrow, but the result has its own memory."""
+    from .view import narrow
+
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError(f"narrow_copy: expected dim below {input.ndim}, got {dim}.")
+    return narrow(input, dim, start, length).clone(memory_format=_C.contiguous_format)
 
 
 _COPIES = _make_copies()
@@ -325,7 +336,7 @@ def is_nonzero(input):
 _C.TensorBase.is_nonzero = is_nonzero
 
 __all__ = [
-    "can_cast", "clone", "fill", "fill_", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types", "resize_as_", "result_type",
+    "can_cast", "clone", "fill", "fill_", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "narrow_copy", "numel", "promote_types", "resize_as_", "result_type",
     "zero_",
     *_COPIES,
 ]  # fmt: skip

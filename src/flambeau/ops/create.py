@@ -100,16 +100,29 @@ range_op = native(
     out=True,
     doc="Like arange but with end, and of the default float dtype. Deprecated; use arange.",
 )
-linspace = native(
+_linspace = native(
     f"linspace(Scalar start, Scalar end, int steps, *, {_FACTORY}) -> Tensor",
     out=True,
     doc="`steps` evenly spaced values from start to end, both included.",
 )
-logspace = native(
+_logspace = native(
     f"logspace(Scalar start, Scalar end, int steps, float base=10.0, *, {_FACTORY}) -> Tensor",
     out=True,
     doc="`steps` values from base**start to base**end, evenly spaced on a logarithmic scale.",
 )
+
+
+def _spaces(name, number, extra):
+    """The forms with tensors as start or end; 0-d tensors otherwise pass for numbers."""
+    reason = "the values are not followed into the sequence"
+    tail = f"int steps, {extra}*, {_FACTORY}) -> Tensor"
+    both = native(f"{name}_tensors(Tensor start, Tensor end, {tail}", out=True, non_differentiable=reason)
+    end = native(f"{name}_end(Scalar start, Tensor end, {tail}", out=True, non_differentiable=reason)
+    return overload(name, number, both, end)
+
+
+linspace = _spaces("linspace", _linspace, "")
+logspace = _spaces("logspace", _logspace, "float base=10.0, ")
 
 
 @composite

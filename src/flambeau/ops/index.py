@@ -116,9 +116,9 @@ def index_fill_vjp_value(grad, dim, index):
     return grad.index_select(dim, index.unique()).sum()
 
 
-index_fill = overload("index_fill", index_fill_number, index_fill_tensor, methods=("index_fill",))
+index_fill = overload("index_fill", index_fill_tensor, index_fill_number, methods=("index_fill",))
 index_fill_ = overload(
-    "index_fill_", index_fill_number.inplace, index_fill_tensor.inplace, methods=("index_fill_",)
+    "index_fill_", index_fill_tensor.inplace, index_fill_number.inplace, methods=("index_fill_",)
 )
 
 index_reduce = native(
@@ -236,7 +236,7 @@ def take_along_dim(input, indices, dim=None):
         )
     dim %= input.ndim
     size = input.shape[dim]
-    index = indices.where(indices >= 0, indices + size) if indices.numel() else indices
+    index = indices % size if indices.numel() and size else indices
     own = list(broadcast_shapes(input.shape, [*index.shape[:dim], size, *index.shape[dim + 1 :]]))
     wanted = own[:dim] + [index.shape[dim]] + own[dim + 1 :]
     return input.expand(own).gather(dim, index.expand(wanted))
@@ -297,9 +297,9 @@ def masked_fill_vjp_value(grad, mask):
     return grad.masked_fill(~mask, 0).sum()
 
 
-masked_fill = overload("masked_fill", masked_fill_number, masked_fill_tensor, methods=("masked_fill",))
+masked_fill = overload("masked_fill", masked_fill_tensor, masked_fill_number, methods=("masked_fill",))
 masked_fill_ = overload(
-    "masked_fill_", masked_fill_number.inplace, masked_fill_tensor.inplace, methods=("masked_fill_",)
+    "masked_fill_", masked_fill_tensor.inplace, masked_fill_number.inplace, methods=("masked_fill_",)
 )
 
 masked_select = native(

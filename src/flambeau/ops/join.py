@@ -289,9 +289,19 @@ def meshgrid(*tensors, indexing="ij"):
         sizes[i] = shape[i]
         grids.append(x.reshape(sizes).expand(shape))
     if swap:
-        grids = [g.swapdims(0, 1) for g in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
+
+
+@composite(methods=("kron",), out=True)
+def kron(input, other):
+    """Kronecker product: each element of input times all of other, as blocks. Missing leading dims count as 1."""
+    rank = builtins.max(input.ndim, other.ndim)
+    a = (1,) * (rank - input.ndim) + tuple(input.shape)
+    b = (1,) * (rank - other.ndim) + tuple(other.shape)
+    left = input.reshape([n for size in a for n in (size, 1)])
+    right = other.reshape([n for size in b for n in (1, size)])
+    return (left * right).reshape([m * n for m, n in zip(a, b, strict=True)])
 
 
 @composite
@@ -351,6 +361,6 @@ def block_diag(*tensors):
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat", "column_stack", "combinations",
-    "concat", "concatenate", "dstack", "flip", "fliplr", "flipud", "hstack", "meshgrid", "repeat_interleave", "roll",
+    "concat", "concatenate", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "meshgrid", "repeat_interleave", "roll",
     "rot90", "row_stack", "stack", "tile", "vstack",
 ]  # fmt: skip

@@ -293,20 +293,33 @@ def slice_vjp(grad, input_meta, dim, start, end, step):
     return slice_backward(grad, input_meta.shape, dim, start, end, step)
 
 
-narrow = native(
+narrow_int = native(
     "narrow(Tensor(a) input, int dim, int start, int length) -> Tensor(a)",
-    methods=("narrow",),
     handles_lazy_bits=True,
     doc="The `length` indices of dim from `start` on.",
 )
 
 
-@narrow.vjp
+@narrow_int.vjp
 def narrow_vjp(grad, input_meta, dim, start, length):
     if start < 0:
         start += input_meta.shape[dim]
     return slice_backward(grad, input_meta.shape, dim, start, start + length, 1)
 
+
+narrow_tensor = native(
+    "narrow_tensor(Tensor(a) input, int dim, Tensor start, int length) -> Tensor(a)",
+    handles_lazy_bits=True,
+    doc="narrow with a 0-d integer tensor as start.",
+)
+
+
+@narrow_tensor.vjp("input")
+def narrow_tensor_vjp(grad, input_meta, dim, start, length):
+    return narrow_vjp(grad, input_meta, dim, int(start), length)
+
+
+narrow = overload("narrow", narrow_int, narrow_tensor, methods=("narrow",))
 
 diagonal_backward = native(
     "diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) -> Tensor",
