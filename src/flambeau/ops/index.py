@@ -113,7 +113,9 @@ def index_fill_vjp(grad, dim, index):
 
 @index_fill_tensor.vjp("value")
 def index_fill_vjp_value(grad, dim, index):
-    return grad.index_select(dim, index.unique()).sum()
+    # Positions may repeat; each counts once. So: everything but the other positions.
+    others = index.new_ones(grad.shape[dim] if grad.ndim else 1).index_fill(0, index, 0).nonzero().reshape(-1)
+    return grad.index_fill(dim, others, 0).sum()
 
 
 index_fill = overload("index_fill", index_fill_tensor, index_fill_number, methods=("index_fill",))
