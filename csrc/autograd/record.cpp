@@ -92,13 +92,20 @@ Tensor geometry_of(const Tensor& tensor) {
   return Tensor::adopt(impl);
 }
 
+// The value before an in-place op, still differentiable.
+Tensor copy_with_history(const Tensor& tensor) {
+  Tensor copy = clone(tensor);
+  if (Edge edge = autograd::gradient_edge(tensor); edge.node) autograd::set_history(copy, edge.node, edge.input_nr);
+  return copy;
+}
+
 void save_argument(OpNode& node, std::uint16_t index, const Value& value, bool copy) {
   Saved& saved = node.saved.emplace_back();
   saved.kind = Saved::Kind::Argument;
   saved.index = index;
   if (value.tag() == Tag::Tensor) {
     if (value.impl() == nullptr) return;
-    saved.tensor = autograd::SavedTensor(copy ? clone(value.tensor()) : value.tensor(), false);
+    saved.tensor = autograd::SavedTensor(copy ? copy_with_history(value.tensor()) : value.tensor(), false);
   } else if (value.tag() == Tag::TensorList) {
     saved.tensors = std::make_unique<std::vector<autograd::SavedTensor>>();
     for (const Tensor& tensor : value.tensors()) {
