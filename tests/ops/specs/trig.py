@@ -16,7 +16,9 @@ REAL = (*HALVES, *FLOATING)
 DTYPES = ("bool", "int32", *REAL)
 
 
-def unary(name, reference, low=-3, high=3, dtypes=(*DTYPES, *COMPLEX), arguments=("text",), **options):
+def unary(
+    name, reference, low=-3, high=3, dtypes=(*DTYPES, *COMPLEX), arguments=("text",), **options
+):
     return OpSpec(
         name,
         # NumPy would compute a bool's function in float16.
