@@ -112,7 +112,7 @@ bool tensor_from(const Parameter& parameter, std::size_t index, PyObject* object
   }
   if (object == Py_None) return parameter.optional;
   // A number stands for a tensor anywhere but in the first place.
-  if (index != 0 && !parameter.mutated && is_number(object)) {
+  if (index != 0 && !parameter.mutated && !parameter.only_tensor && is_number(object)) {
     Scalar scalar;
     if (!to_scalar(object, scalar)) return false;
     value.set(wrapped_number(scalar));

@@ -67,13 +67,13 @@ class Parser {
 
   struct Type {
     Tag tag = Tag::None;
-    bool optional = false, optional_items = false, varargs = false, aliased = false, mutated = false;
+    bool optional = false, optional_items = false, varargs = false, aliased = false, mutated = false, only_tensor = false;
     std::int64_t fixed_size = 0;
   };
 
   static Tag scalar_tag(const std::string& name) {
     static const std::map<std::string, Tag> tags = {
-        {"Tensor", Tag::Tensor}, {"int", Tag::Int}, {"float", Tag::Float}, {"bool", Tag::Bool}, {"Scalar", Tag::Scalar},
+        {"Tensor", Tag::Tensor}, {"OnlyTensor", Tag::Tensor}, {"int", Tag::Int}, {"float", Tag::Float}, {"bool", Tag::Bool}, {"Scalar", Tag::Scalar},
         {"str", Tag::Str}, {"dtype", Tag::DType}, {"device", Tag::Device}, {"memory_format", Tag::MemoryFormat},
         {"Generator", Tag::Generator}};
     const auto found = tags.find(name);
@@ -92,7 +92,9 @@ class Parser {
 
   Type type() {
     Type result;
-    result.tag = scalar_tag(word());
+    const std::string name = word();
+    result.tag = scalar_tag(name);
+    result.only_tensor = name == "OnlyTensor";
     if (result.tag == Tag::None) fault("unknown type");
     if (at_ < text_.size() && text_[at_] == '(') {
       ++at_;
@@ -133,6 +135,8 @@ class Parser {
     result.varargs = parsed.varargs;
     result.aliased = parsed.aliased && !parsed.mutated;
     result.mutated = parsed.mutated;
+    // f(number, number) never is an op: next to a leading number, tensors have to be tensors.
+    result.only_tensor = parsed.only_tensor || (!def_.parameters.empty() && def_.parameters[0].tag == Tag::Scalar);
     result.fixed_size = parsed.fixed_size;
     result.keyword_only = keyword_only;
     result.name = word();

@@ -27,6 +27,7 @@ struct Parameter {
   std::int64_t fixed_size = 0;  // int[2]: one int is repeated
   bool varargs = false;         // int[*]: f(1, 2, 3) is f((1, 2, 3))
   bool mutated = false;         // Tensor(a!)
+  bool only_tensor = false;     // OnlyTensor: a number does not stand for a tensor here
   bool aliased = false;         // Tensor(a): a result may be a view of it
 };
 

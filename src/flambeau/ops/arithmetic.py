@@ -419,7 +419,7 @@ def _(grad):
     return zeros_like(grad)
 
 
-hypot = binary("hypot", "sqrt(input^2 + other^2), without overflow.")
+hypot = binary("hypot", "sqrt(input^2 + other^2), without overflow.", numbers=False)
 
 
 @hypot.vjp("input")
@@ -432,14 +432,15 @@ def _(grad, other, result):
     return grad * (other / result)
 
 
-nextafter = binary("nextafter", "The next representable number after input towards other.", non_differentiable=STEP)
+nextafter = binary("nextafter", "The next representable number after input towards other.", non_differentiable=STEP, numbers=False)
 heaviside = binary(
-    "heaviside", "0 below zero, `values` at zero, 1 above.", other="values", non_differentiable=STEP
+    "heaviside", "0 below zero, `values` at zero, 1 above.", other="values", non_differentiable=STEP,
+    numbers=False,
 )
-gcd = binary("gcd", "Greatest common divisor of integers.", non_differentiable=INTEGRAL)
-lcm = binary("lcm", "Least common multiple of integers.", non_differentiable=INTEGRAL)
+gcd = binary("gcd", "Greatest common divisor of integers.", non_differentiable=INTEGRAL, numbers=False)
+lcm = binary("lcm", "Least common multiple of integers.", non_differentiable=INTEGRAL, numbers=False)
 
-maximum = binary("maximum", "The larger of two; NaN if either is.", inplace=False)
+maximum = binary("maximum", "The larger of two; NaN if either is.", inplace=False, numbers=False)
 
 
 @maximum.vjp("input")
@@ -452,7 +453,7 @@ def _(grad, input, other):
     return where(input == other, grad / 2, where(other < input, 0, grad))
 
 
-minimum = binary("minimum", "The smaller of two; NaN if either is.", inplace=False)
+minimum = binary("minimum", "The smaller of two; NaN if either is.", inplace=False, numbers=False)
 
 
 @minimum.vjp("input")
@@ -465,7 +466,7 @@ def _(grad, input, other):
     return where(input == other, grad / 2, where(other > input, 0, grad))
 
 
-fmax = binary("fmax", "The larger of two; the other one if one is NaN.", inplace=False)
+fmax = binary("fmax", "The larger of two; the other one if one is NaN.", inplace=False, numbers=False)
 
 
 @fmax.vjp("input")
@@ -478,7 +479,7 @@ def _(grad, input, other):
     return where((input >= other) | other.isnan(), 0, grad)
 
 
-fmin = binary("fmin", "The smaller of two; the other one if one is NaN.", inplace=False)
+fmin = binary("fmin", "The smaller of two; the other one if one is NaN.", inplace=False, numbers=False)
 
 
 @fmin.vjp("input")

@@ -1,12 +1,12 @@
 """Comparisons, tests of values and logic: results are bool and have no gradient."""
 
 from .. import _C
-from .pointwise import BOOLEAN, binary, ones_like, unary
+from .pointwise import BOOLEAN, binary, ones_like, require_tensors, unary
 from .registry import composite
 
 
-def _compare(name, doc, *methods):
-    return binary(name, doc, methods=(name, *methods), non_differentiable=BOOLEAN)
+def _compare(name, doc, *methods, numbers=True):
+    return binary(name, doc, methods=(name, *methods), non_differentiable=BOOLEAN, numbers=numbers)
 
 
 def _test(name, doc):
@@ -20,9 +20,9 @@ le = less_equal = _compare("le", "Whether input <= other, elementwise.", "less_e
 gt = greater = _compare("gt", "Whether input > other, elementwise.", "greater", "__gt__")
 ge = greater_equal = _compare("ge", "Whether input >= other, elementwise.", "greater_equal", "__ge__")
 
-logical_and = _compare("logical_and", "Whether both are nonzero.")
-logical_or = _compare("logical_or", "Whether one is nonzero.")
-logical_xor = _compare("logical_xor", "Whether exactly one is nonzero.")
+logical_and = _compare("logical_and", "Whether both are nonzero.", numbers=False)
+logical_or = _compare("logical_or", "Whether one is nonzero.", numbers=False)
+logical_xor = _compare("logical_xor", "Whether exactly one is nonzero.", numbers=False)
 logical_not = unary("logical_not", "Whether input is zero.", non_differentiable=BOOLEAN)
 
 isnan = _test("isnan", "Whether values are NaN (in either part).")
@@ -49,6 +49,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         rtol, atol: relative and absolute tolerance, not negative.
         equal_nan: count two NaN as close.
     """
+    require_tensors("isclose", input, other)
     if input.dtype != other.dtype:
         raise RuntimeError(f"{_dtype_name(input)} did not match {_dtype_name(other)}")
     if rtol < 0:

@@ -5,7 +5,7 @@ from .registry import composite, native
 from .ternary import where
 
 complex = native(
-    "complex(Tensor real, Tensor imag) -> Tensor",
+    "complex(Tensor real, OnlyTensor imag) -> Tensor",
     out=True,
     doc="A complex tensor from its real and imaginary parts, both float32 or both float64.",
 )
@@ -22,7 +22,7 @@ def _(grad):
 
 
 polar = native(
-    "polar(Tensor abs, Tensor angle) -> Tensor",
+    "polar(Tensor abs, OnlyTensor angle) -> Tensor",
     out=True,
     doc="A complex tensor from modulus and phase (radians): abs * (cos(angle) + i sin(angle)).",
 )

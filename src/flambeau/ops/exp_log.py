@@ -62,7 +62,7 @@ def _(grad, input):
     return grad / (input + 1).conj()
 
 
-logaddexp = binary("logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False)
+logaddexp = binary("logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False, numbers=False)
 
 
 @logaddexp.vjp("input")
@@ -75,7 +75,7 @@ def _(grad, input, other):
     return grad / (1 + exp(input - other)).conj()
 
 
-logaddexp2 = binary("logaddexp2", "log2(2^input + 2^other), without overflow.", inplace=False)
+logaddexp2 = binary("logaddexp2", "log2(2^input + 2^other), without overflow.", inplace=False, numbers=False)
 
 
 @logaddexp2.vjp("input")

@@ -1,5 +1,6 @@
 """Shorthands for declaring elementwise ops of one and two tensors, and helpers of their gradient rules."""
 
+from .. import _C
 from .registry import native
 
 
@@ -15,10 +16,10 @@ def unary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="
     )
 
 
-def binary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="", other="other"):
-    """Declare `name(Tensor input, Tensor other) -> Tensor`."""
+def binary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="", other="other", numbers=True):
+    """Declare `name(Tensor input, Tensor other) -> Tensor`; with numbers=False, other has to be a tensor."""
     return native(
-        f"{name}(Tensor input, Tensor {other}) -> Tensor",
+        f"{name}(Tensor input, {'Tensor' if numbers else 'OnlyTensor'} {other}) -> Tensor",
         methods=methods or (name,),
         inplace=inplace,
         out=out,
@@ -65,3 +66,10 @@ def ones_like(tensor, **options):
     from .create import ones_like as create
 
     return create(tensor, **options)
+
+
+def require_tensors(name, *values):
+    """TypeError unless all values are tensors: for composites, which have no schema."""
+    for value in values:
+        if not isinstance(value, _C.TensorBase):
+            raise TypeError(f"{name}(): expected Tensor arguments, got {type(value).__name__}")

@@ -1,6 +1,6 @@
 """Rounding, and the parts that rounding separates."""
 
-from .pointwise import unary, zeros_like
+from .pointwise import require_tensors, unary, zeros_like
 from .registry import composite, native
 
 floor = unary("floor", "The largest integer not above input. Integers are returned as they are.")
@@ -76,6 +76,7 @@ def _(grad_mantissa, exponent):
 @composite(methods=("ldexp",), out=True)
 def ldexp(input, other):
     """Input * 2^other."""
+    require_tensors("ldexp", input, other)
     return input * (2.0**other)
 
 

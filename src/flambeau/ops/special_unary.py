@@ -126,8 +126,8 @@ def _mvlgamma_inplace(input, p):
     return input.copy_(mvlgamma(input, p))
 
 
-igamma = binary("igamma", "Regularised lower incomplete gamma function P(input, other).")
-igammac = binary("igammac", "Regularised upper incomplete gamma function Q(input, other).")
+igamma = binary("igamma", "Regularised lower incomplete gamma function P(input, other).", numbers=False)
+igammac = binary("igammac", "Regularised upper incomplete gamma function Q(input, other).", numbers=False)
 
 
 @igamma.vjp("input")

@@ -128,6 +128,7 @@ atan2 = binary(
     "atan2",
     "Angle of the point (other, input), in [-pi, pi]: the inverse tangent of input / other in the right quadrant.",
     methods=("atan2", "arctan2"),
+    numbers=False,
 )
 arctan2 = atan2
 
