@@ -63,9 +63,11 @@ DType range_dtype(std::optional<DType> dtype, const Out& out, const Scalar& a, c
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
   check(!start.is_complex() && !end.is_complex() && !step.is_complex(), ErrorKind::Runtime, "arange: expected real numbers.");
   const DType type = range_dtype(dtype, out, start, end, step);
-  // An integer result steps by the truncated number.
+  check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), ErrorKind::Runtime, "unsupported range: ", start, " -> ", end);
   check(step.equals(0) || !is_integral(type, true) || step.to_int() != 0, ErrorKind::Value, "step must be nonzero");
-  const std::int64_t count = arange_length(start, end, step);
+  // int64 truncates the bounds first; other dtypes count in double.
+  const std::int64_t count = type == DType::Int64 ? arange_length(Scalar(start.to_int()), Scalar(end.to_int()), Scalar(step.to_int()))
+                                                  : arange_length(start, end, step);
   check(type != DType::Bool && !is_complex(type), ErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '", torch_name_of(type), "'");
   // Like PyTorch, an out= of the right number of elements keeps its shape.
   Tensor result = out.given() && out[0].numel() == count && out[0].is_contiguous()
