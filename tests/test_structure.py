@@ -37,9 +37,19 @@ LAYERS = (
             "_namedtuples",
         ),
     ),
-    ("nn", "optim", "utils", "distributions", "serialization", "hub"),
+    (
+        "nn",
+        "optim",
+        "utils",
+        "distributions",
+        "serialization",
+        "archive",
+        "hub",
+        "futures",
+        "multiprocessing",
+    ),
     ("graph", "fx", "jit", "quantization"),
-    ("distributed", "package", "profiler", "mobile", "multiprocessing"),
+    ("distributed", "package", "profiler", "mobile"),
     ("vision", "audio", "text", "rec", "kernels", "launch"),
     ("testing", "dropin", "demo", "cli", "__main__"),
 )
@@ -160,7 +170,7 @@ def test_no_file_is_too_long():
 
 
 def sources():
-    """Paths that a test may mirror, without suffix: `nn/modules/linear`, `core/tensor`."""
+    """Paths that a test may mirror, without suffix: `nn/modules/linear`, `core/tensor`; and plain stems."""
     found = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}
     found |= {path.relative_to(CSRC) for path in CSRC.rglob("*.[hc]*")}
     found |= {
@@ -169,7 +179,8 @@ def sources():
         for folder in root.rglob("*")
         if folder.is_dir()
     }
-    return {str(path.parent / path.stem.lstrip("_")).removeprefix("./") for path in found}
+    paths = {str(path.parent / path.stem.lstrip("_")).removeprefix("./") for path in found}
+    return paths | {path.stem.lstrip("_") for path in found}
 
 
 def test_every_test_mirrors_a_source():
@@ -182,7 +193,7 @@ def test_every_test_mirrors_a_source():
         # test_linear_init.py may test one aspect of linear.py: every prefix up to an underscore counts.
         words = relative.name.removeprefix("test_").split("_")
         stems = {"_".join(words[:count]) for count in range(1, len(words) + 1)}
-        if not any(str(relative.parent / stem).removeprefix("./") in known for stem in stems):
+        if not known & (stems | {str(relative.parent / stem) for stem in stems}):
             orphans.append(str(relative))
     assert not orphans, f"tests without a source of that name: {orphans}"
 

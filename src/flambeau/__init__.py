@@ -67,7 +67,7 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    autograd cli dropin errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    autograd errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
     printing random serialization signal special storage testing types utils version __config__
     """.split()
 )

@@ -34,7 +34,9 @@ def test_a_tensor_used_twice_gets_both_gradients():
 
 def test_backward_of_a_vector_needs_a_gradient():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(
+        RuntimeError, match="grad can be implicitly created only for scalar outputs"
+    ):
         (x * 1.0).backward()
     (x * 3.0).backward(flambeau.tensor([1.0, 10.0]))
     assert x.grad.tolist() == [3.0, 30.0]
@@ -175,7 +177,9 @@ def test_create_graph_accumulates_differentiably():
     x = leaf(2.0)
     x.grad = flambeau.ones(1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the cycle between x and its gradient, said once per process
+        warnings.simplefilter(
+            "ignore"
+        )  # the cycle between x and its gradient, said once per process
         (x * x * x).backward(create_graph=True)
     assert x.grad.tolist() == [13.0]
     assert x.grad.requires_grad
@@ -287,7 +291,9 @@ def test_requires_grad_flags():
     assert x.requires_grad_() is x and x.requires_grad
     y = x * 2.0
     assert not y.is_leaf and y.requires_grad
-    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+    with pytest.raises(
+        RuntimeError, match="you can only change requires_grad flags of leaf variables"
+    ):
         y.requires_grad = False
     assert not y.detach().requires_grad
     y.detach_()

@@ -224,7 +224,9 @@ def test_multi_grad_hook_waits_for_all():
 def test_multi_grad_hook_takes_the_first_of_any():
     a, b = leaf(1.0), leaf(2.0)
     calls = []
-    autograd.graph.register_multi_grad_hook((a, b), lambda grad: calls.append(grad.item()), mode="any")
+    autograd.graph.register_multi_grad_hook(
+        (a, b), lambda grad: calls.append(grad.item()), mode="any"
+    )
     (a * 5.0 + b * 5.0).sum().backward()
     (a * 7.0).sum().backward()
     assert calls == [5.0, 7.0]

@@ -32,7 +32,10 @@ def test_in_place_on_a_constant_makes_it_part_of_the_graph():
 
 def test_leaf_that_requires_grad_may_not_be_changed():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+    with pytest.raises(
+        RuntimeError,
+        match="a leaf Variable that requires grad is being used in an in-place operation",
+    ):
         x.mul_(2.0)
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
         x[0].mul_(2.0)
@@ -49,7 +52,10 @@ def test_changed_saved_tensor_is_an_error():
     y = x.exp()
     z = y * 2.0
     y.add_(1.0)
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: \[torch.FloatTensor \[2\]\], which is output 0 of"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"modified by an inplace operation: \[torch.FloatTensor \[2\]\], which is output 0 of",
+    ):
         z.sum().backward()
 
 
@@ -216,7 +222,9 @@ def test_multiple_views_whose_base_changed():
     y = x * 1.0
     first, _ = y.chunk(2)
     y.mul_(2.0)
-    with pytest.raises(RuntimeError, match="its base or another view of its base has been modified inplace"):
+    with pytest.raises(
+        RuntimeError, match="its base or another view of its base has been modified inplace"
+    ):
         first.grad_fn  # noqa: B018 - reading it is the test
 
 
@@ -225,7 +233,10 @@ def test_view_made_under_no_grad_may_not_be_changed_outside():
     y = x * 1.0
     with flambeau.no_grad():
         view = y[0]
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace with grad mode enabled"):
+    with pytest.raises(
+        RuntimeError,
+        match="A view was created in no_grad mode and is being modified inplace with grad mode enabled",
+    ):
         view.mul_(2.0)
     with flambeau.no_grad():
         view.mul_(2.0)
@@ -262,5 +273,8 @@ def test_in_place_gradient_of_the_other_argument():
 
 
 def test_expanded_tensor_may_not_be_written():
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+    with pytest.raises(
+        RuntimeError,
+        match="more than one element of the written-to tensor refers to a single memory location",
+    ):
         flambeau.ones(1).expand(3).add_(1.0)

@@ -17,7 +17,14 @@ import random_cases  # noqa: E402 - found through the path set above
 
 RECORDED = json.loads((DATA / "random.json").read_text())
 # Relative to the largest of 1 and the value: normals pass through other vector math than PyTorch's.
-TOLERANCE = {"float16": 1.5e-3, "bfloat16": 1.2e-2, "float32": 2e-6, "float64": 1e-14, "complex64": 2e-6, "complex128": 1e-14}
+TOLERANCE = {
+    "float16": 1.5e-3,
+    "bfloat16": 1.2e-2,
+    "float32": 2e-6,
+    "float64": 1e-14,
+    "complex64": 2e-6,
+    "complex128": 1e-14,
+}
 
 
 def decode(entry):

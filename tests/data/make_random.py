@@ -19,7 +19,11 @@ def record(case: str) -> dict[str, object]:
     torch.manual_seed(SEED)
     result = eval(case, {"t": torch})
     after = torch.rand(1).item()
-    data = result.contiguous().view(-1).view(torch.uint8) if result.numel() else torch.empty(0, dtype=torch.uint8)
+    data = (
+        result.contiguous().view(-1).view(torch.uint8)
+        if result.numel()
+        else torch.empty(0, dtype=torch.uint8)
+    )
     return {
         "data": base64.b64encode(bytes(data.tolist())).decode(),
         "shape": list(result.shape),
@@ -32,7 +36,11 @@ def record(case: str) -> dict[str, object]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     cases = random_cases.exact() + random_cases.close()
-    recorded = {"version": torch.__version__, "seed": SEED, "cases": {case: record(case) for case in cases}}
+    recorded = {
+        "version": torch.__version__,
+        "seed": SEED,
+        "cases": {case: record(case) for case in cases},
+    }
     path = pathlib.Path(__file__).with_name("random.json")
     path.write_text(json.dumps(recorded, separators=(",", ":")) + "\n")
     print(path.stat().st_size)
