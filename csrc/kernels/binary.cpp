@@ -243,6 +243,9 @@ Tensor make_complex(const char* op, const Tiles& tiles, const Tensor& a, const T
         torch_name_of(b.dtype()));
   check(a.dtype() == b.dtype(), "Expected object of scalar type ", torch_name_of(a.dtype()), " but got scalar type ",
         torch_name_of(b.dtype()), " for second argument");
+  check(!out.given() || out[0].dtype() == to_complex(a.dtype()), "Expected object of scalar type ",
+        torch_name_of(to_complex(a.dtype())), " but got scalar type ", out.given() ? torch_name_of(out[0].dtype()) : "",
+        " for argument 'out'");
   return elementwise(op, {&a, &b}, tiles[a.dtype()], to_complex(a.dtype()), nullptr, out);
 }
 Tensor complex(const Tensor& real, const Tensor& imag, const Out& out) {

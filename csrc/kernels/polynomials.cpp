@@ -31,7 +31,7 @@ double chebyshev(double x, double n, double first) {
 }
 double chebyshev_t(double x, double n) {
   // |x| = 1 exactly, and the cosine form for high degrees inside.
-  if (std::fabs(x) == 1) return x > 0 || static_cast<long>(n) % 2 == 0 ? 1 : -1;
+  if (n > -1 && std::fabs(x) == 1) return x > 0 || static_cast<long>(n) % 2 == 0 ? 1 : -1;
   if (n > 6 && std::fabs(x) < 1) return std::cos(std::trunc(n) * std::acos(x));
   return chebyshev(x, n, x);
 }

@@ -59,6 +59,28 @@ Tensor clamp_tensor(const Tensor& input, const Tensor& min, const Tensor& max, c
 }
 const Kernel clamp_tensor_kernel("clamp_tensor", &clamp_tensor);
 
+Tensor clamp_min(const Tensor& input, const Scalar& min, const Out& out) { return clamp(input, min, {}, out); }
+Tensor clamp_max(const Tensor& input, const Scalar& max, const Out& out) { return clamp(input, {}, max, out); }
+const Kernel clamp_min_kernel("clamp_min", &clamp_min);
+const Kernel clamp_max_kernel("clamp_max", &clamp_max);
+
+// One tensor limit: NaN in either wins, as in maximum and minimum; bool is accepted too.
+Tensor clamp_by(const char* op, const Tiles& tiles, const Tensor& input, const Tensor& limit, const Out& out) {
+  const DType dtype = result_type(input, limit);
+  check_dtype(op, dtype, kReal, is_complex(dtype) ? kNoComplexClamp : nullptr);
+  return elementwise(op, {&input, &limit}, tiles[dtype], dtype, nullptr, out);
+}
+Tensor clamp_min_tensor(const Tensor& input, const Tensor& min, const Out& out) {
+  static constexpr Tiles tiles("maximum");
+  return clamp_by("clamp_min", tiles, input, min, out);
+}
+Tensor clamp_max_tensor(const Tensor& input, const Tensor& max, const Out& out) {
+  static constexpr Tiles tiles("minimum");
+  return clamp_by("clamp_max", tiles, input, max, out);
+}
+const Kernel clamp_min_tensor_kernel("clamp_min_tensor", &clamp_min_tensor);
+const Kernel clamp_max_tensor_kernel("clamp_max_tensor", &clamp_max_tensor);
+
 Tensor lerp_tiles(const Tensor& input, const Tensor& end, const Tensor& weight, const Out& out) {
   static constexpr Tiles tiles("lerp");
   const DType dtype = input.dtype();

@@ -396,6 +396,21 @@ def softsign(input):
     return input / (input.abs() + 1)
 
 
+@composite
+def glu(input, dim=-1):
+    """Gated linear unit: the first half of input along dim times the sigmoid of the second.
+
+    References:
+        Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2016, arXiv:1612.08083.
+    """
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input.size(dim)
+    if size % 2 != 0:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    return input.narrow(dim, 0, size // 2) * sigmoid(input.narrow(dim, size // 2, size // 2))
+
+
 _prelu = native(
     "prelu_broadcast(Tensor input, Tensor weight) -> Tensor",
     doc="Input where it is positive, else weight * input; weight broadcasts to input.",

@@ -432,7 +432,19 @@ def _(grad, other, result):
     return grad * (other / result)
 
 
-nextafter = binary("nextafter", "The next representable number after input towards other.", non_differentiable=STEP, numbers=False)
+nextafter = binary("nextafter", "The next representable number after input towards other.", numbers=False)
+
+
+@nextafter.vjp("input")
+def _(grad, input, other):
+    return where(input == other, 0, grad)
+
+
+@nextafter.vjp("other")
+def _(grad):
+    return zeros_like(grad)
+
+
 heaviside = binary(
     "heaviside", "0 below zero, `values` at zero, 1 above.", other="values", non_differentiable=STEP,
     numbers=False,

@@ -81,7 +81,7 @@ def _(grad, input, min, max):
 
 
 _clamp_tensor = native(
-    "clamp_tensor(Tensor input, Tensor? min=None, Tensor? max=None) -> Tensor", inplace=True, out=True
+    "clamp_tensor(Tensor input, OnlyTensor? min=None, OnlyTensor? max=None) -> Tensor", inplace=True, out=True
 )
 
 
@@ -104,34 +104,60 @@ def _(grad, input, min, max):
     return _where_self(above if min is None else above | (max < min), grad, 0)
 
 
-clamp = overload("clamp", _clamp_scalar, _clamp_tensor, methods=("clamp", "clip"))
-clamp_ = overload("clamp_", _clamp_scalar.inplace, _clamp_tensor.inplace, methods=("clamp_", "clip_"))
+# Tensors first: a 0-d tensor would be accepted as a number, and lose its gradient.
+clamp = overload("clamp", _clamp_tensor, _clamp_scalar, methods=("clamp", "clip"))
+clamp_ = overload("clamp_", _clamp_tensor.inplace, _clamp_scalar.inplace, methods=("clamp_", "clip_"))
 clip, clip_ = clamp, clamp_
 
 
-@composite(methods=("clamp_min",), out=True)
-def clamp_min(input, min):
-    """Limit values from below."""
-    return clamp(input, min=min)
+_clamp_min_scalar = native(
+    "clamp_min(Tensor input, Scalar min) -> Tensor", inplace=True, out=True, doc="Limit values from below."
+)
+_clamp_max_scalar = native(
+    "clamp_max(Tensor input, Scalar max) -> Tensor", inplace=True, out=True, doc="Limit values from above."
+)
+_clamp_min_tensor = native("clamp_min_tensor(Tensor input, OnlyTensor min) -> Tensor", inplace=True, out=True)
+_clamp_max_tensor = native("clamp_max_tensor(Tensor input, OnlyTensor max) -> Tensor", inplace=True, out=True)
 
 
-@composite(methods=("clamp_max",), out=True)
-def clamp_max(input, max):
-    """Limit values from above."""
-    return clamp(input, max=max)
+@_clamp_min_scalar.vjp
+def _(grad, input, min):
+    return _where_self(input >= min, grad, 0)
 
 
-@composite(methods=("clamp_min_",))
-def clamp_min_(input, min):
-    """Limit values from below, in place."""
-    return clamp_(input, min=min)
+@_clamp_max_scalar.vjp
+def _(grad, input, max):
+    return _where_self(input <= max, grad, 0)
 
 
-@composite(methods=("clamp_max_",))
-def clamp_max_(input, max):
-    """Limit values from above, in place."""
-    return clamp_(input, max=max)
+@_clamp_min_tensor.vjp("input")
+def _(grad, input, min):
+    return _where_self(input >= min, grad, 0)
 
+
+@_clamp_min_tensor.vjp("min")
+def _(grad, input, min):
+    return _where_self(input < min, grad, 0)
+
+
+@_clamp_max_tensor.vjp("input")
+def _(grad, input, max):
+    return _where_self(input <= max, grad, 0)
+
+
+@_clamp_max_tensor.vjp("max")
+def _(grad, input, max):
+    return _where_self(input > max, grad, 0)
+
+
+clamp_min = overload("clamp_min", _clamp_min_tensor, _clamp_min_scalar, methods=("clamp_min",))
+clamp_max = overload("clamp_max", _clamp_max_tensor, _clamp_max_scalar, methods=("clamp_max",))
+clamp_min_ = overload(
+    "clamp_min_", _clamp_min_tensor.inplace, _clamp_min_scalar.inplace, methods=("clamp_min_",)
+)
+clamp_max_ = overload(
+    "clamp_max_", _clamp_max_tensor.inplace, _clamp_max_scalar.inplace, methods=("clamp_max_",)
+)
 
 _lerp_scalar = native(
     "lerp_scalar(Tensor input, Tensor end, Scalar weight) -> Tensor",
@@ -148,7 +174,7 @@ _lerp_scalar = native(
         tensor([5.0000, 5.5000])
     """,
 )
-_lerp_tensor = native("lerp_tensor(Tensor input, Tensor end, Tensor weight) -> Tensor", inplace=True, out=True)
+_lerp_tensor = native("lerp_tensor(Tensor input, Tensor end, OnlyTensor weight) -> Tensor", inplace=True, out=True)
 
 
 @_lerp_scalar.vjp("input")
@@ -176,8 +202,8 @@ def _(grad, input, end):
     return grad * (end - input).conj()
 
 
-lerp = overload("lerp", _lerp_scalar, _lerp_tensor, methods=("lerp",))
-lerp_ = overload("lerp_", _lerp_scalar.inplace, _lerp_tensor.inplace, methods=("lerp_",))
+lerp = overload("lerp", _lerp_tensor, _lerp_scalar, methods=("lerp",))
+lerp_ = overload("lerp_", _lerp_tensor.inplace, _lerp_scalar.inplace, methods=("lerp_",))
 
 addcmul = native(
     "addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
