@@ -198,18 +198,21 @@ void run_kernel(const OpDef& def, const Value* arguments, Value* results, const 
   }
 }
 
+bool is_lazy(const Tensor& tensor) noexcept { return tensor.is_conj() || tensor.is_neg(); }
+
 // Runs the kernel on arguments without lazy conj and neg bits.
 void run_resolved(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
   bool lazy = false;
   if (!def.handles_lazy_bits) {
-    for_each_tensor(def, arguments, [&](const Tensor& tensor) { lazy |= tensor.is_conj() || tensor.is_neg(); });
+    for_each_tensor(def, arguments, [&](const Tensor& tensor) { lazy |= is_lazy(tensor); });
   }
   if (!lazy) [[likely]] return run_kernel(def, arguments, results, out);
   InlineValues resolved(def);
   std::vector<std::vector<Tensor>> lists;  // what the borrowed lists point at
   lists.reserve(def.parameters.size());
   for (std::size_t i = 0; i < def.parameters.size(); ++i) {
-    if (arguments[i].tag() == Tag::Tensor && arguments[i].impl() != nullptr && !def.parameters[i].mutated) {
+    const bool is_target = def.inplace && i == 0 && !def.own_inplace_kernel;
+    if (arguments[i].tag() == Tag::Tensor && arguments[i].impl() != nullptr && (is_target || !def.parameters[i].mutated)) {
       resolved[i].set(resolve(arguments[i].tensor()));
     } else if (arguments[i].tag() == Tag::TensorList) {
       std::vector<Tensor>& list = lists.emplace_back();
@@ -219,7 +222,15 @@ void run_resolved(const OpDef& def, const Value* arguments, Value* results, cons
       resolved[i].alias(arguments[i]);
     }
   }
-  run_kernel(def, resolved.data(), results, out);
+  // A lazy destination gets a plain result copied in: kernels write values as they are stored.
+  const bool to_lazy = def.inplace && !def.own_inplace_kernel && is_lazy(arguments[0].tensor());
+  if (!to_lazy) {
+    if (def.inplace && !def.own_inplace_kernel) resolved[0].alias(arguments[0]);
+    return run_kernel(def, resolved.data(), results, out);
+  }
+  const Out inplace{&arguments[0].tensor(), 1, true};
+  def.kernel->boxed(*def.kernel, resolved.data(), results, Out{});
+  copy_to_out(def, results, inplace);
 }
 
 void check_out(const OpDef& def, const Value* arguments, const Out& out) {
