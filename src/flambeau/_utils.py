@@ -6,6 +6,7 @@ Files name these functions: their arguments are untrusted and are checked here o
 from __future__ import annotations
 
 import copy
+import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -116,6 +117,11 @@ def _get_singleton(kind: str, name: str) -> Any:
     return found
 
 
+def _is_parameter(tensor: Any) -> bool:
+    nn = sys.modules.get("flambeau.nn")  # there is no Parameter before its import
+    return nn is not None and type(tensor) is getattr(nn, "Parameter", None)
+
+
 def _reduce_data(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     """Function and arguments that rebuild the plain tensor."""
     if tensor.device.type == "meta":
@@ -142,7 +148,7 @@ def _reduce_data(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
 def reduce_tensor(tensor: Any, protocol: Any) -> Any:
     """Tensor.__reduce_ex__: keeps strides, the shared storage, requires_grad, the class and attributes."""
     state = getattr(tensor, "__dict__", None) or None
-    if isinstance(tensor, flambeau.nn.Parameter) and type(tensor) is flambeau.nn.Parameter:
+    if _is_parameter(tensor):
         args = (tensor.detach().as_subclass(flambeau.Tensor), tensor.requires_grad, OrderedDict())
         if state:
             return _rebuild_parameter_with_state, (*args, dict(state))
@@ -177,7 +183,7 @@ def deepcopy_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
                 tensor.stride(),
             )
             result = _set_metadata(result, {"conj": tensor.is_conj(), "neg": tensor.is_neg()})
-    if isinstance(tensor, flambeau.nn.Parameter) and type(tensor) is flambeau.nn.Parameter:
+    if _is_parameter(tensor):
         result = flambeau.nn.Parameter(result, tensor.requires_grad)
     else:
         if type(tensor) is not flambeau.Tensor:

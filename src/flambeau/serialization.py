@@ -81,8 +81,19 @@ def _keyed(make: Callable[[Any], Any]) -> Callable[..., Any]:
     return build
 
 
+class _Factory:
+    """list, dict and so on: only as what a defaultdict makes, never called by the file."""
+
+    def __init__(self, make: type) -> None:
+        self.make = make
+
+
+def _defaultdict(factory: Any = None) -> Any:
+    return defaultdict(factory.make if isinstance(factory, _Factory) else None)
+
+
 def _rebuild_subclass(func: Any, cls: Any, args: Any, state: Any) -> Any:
-    if cls not in (flambeau.Tensor, flambeau.nn.Parameter):
+    if cls is not flambeau.Tensor and cls is not flambeau.nn.Parameter:
         raise ValueError(f"expected Tensor or Parameter, got {cls!r}")
     if isinstance(state, dict) and any(hasattr(cls, str(name)) for name in state):
         raise ValueError("expected attributes that do not replace those of Tensor")
@@ -94,7 +105,6 @@ def _safe_table() -> dict[str, Any]:
         "torch.Tensor": flambeau.Tensor,
         "torch.Size": flambeau.Size,
         "torch.device": flambeau.device,
-        "torch.nn.parameter.Parameter": flambeau.nn.Parameter,
         "torch.storage.UntypedStorage": UntypedStorage,
         "torch.storage._UntypedStorage": UntypedStorage,
         "torch.UntypedStorage": UntypedStorage,
@@ -103,14 +113,14 @@ def _safe_table() -> dict[str, Any]:
         "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
         "collections.OrderedDict": _keyed(OrderedDict),
         "collections.Counter": _keyed(Counter),
-        "collections.defaultdict": lambda factory=None, *a: defaultdict(None),
+        "collections.defaultdict": _defaultdict,
         "_codecs.encode": _encode,
         "builtins.bytearray": _bytearray,
         "builtins.set": _keyed(set),
         "builtins.complex": complex,
-        "__builtin__.bytearray": _bytearray,
-        "__builtin__.set": _keyed(set),
-        "__builtin__.complex": complex,
+        **{
+            f"builtins.{cls.__name__}": _Factory(cls) for cls in (list, dict, int, float, str, bool)
+        },
     }
     for name in (
         "_rebuild_tensor",
@@ -181,11 +191,13 @@ def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
 def _find_safe(module: str, name: str) -> Any:
     if not _table:
         _table.update(_safe_table())
-    full = f"{torch_name(module)}.{name}"
+    full = f"{torch_name(module).replace('__builtin__', 'builtins')}.{name}"
     if full in _user_globals:
         return _user_globals[full]
     if full in _table:
         return _table[full]
+    if full == "torch.nn.parameter.Parameter":  # not in the table: most files don't need nn
+        return flambeau.nn.Parameter
     raise UnsafePickleError(full)
 
 
@@ -196,7 +208,9 @@ def _is_user_class(cls: type) -> bool:
 class _FullUnpickler(pickle.Unpickler):
     """weights_only=False: everything importable, with PyTorch's modules mapped to ours."""
 
-    def __init__(self, file: IO[bytes], persistent_load: Callable[[Any], Any], **options: Any) -> None:
+    def __init__(
+        self, file: IO[bytes], persistent_load: Callable[[Any], Any], **options: Any
+    ) -> None:
         super().__init__(file, **options)
         self._load_storage = persistent_load
 
@@ -205,7 +219,9 @@ class _FullUnpickler(pickle.Unpickler):
         if not _table:
             _table.update(_safe_table())
         if module.partition(".")[0] == "torch":
-            if isinstance(_table.get(full), _StorageType) or full in ("torch.serialization._get_layout",):
+            if isinstance(_table.get(full), _StorageType) or full in (
+                "torch.serialization._get_layout",
+            ):
                 return _table[full]
             if full == "torch._tensor._rebuild_from_type_v2":
                 return _utils._rebuild_from_type_v2
@@ -261,7 +277,9 @@ def _restorer(map_location: MapLocation) -> Callable[[Any, str], Any]:
 class _Storages:
     """The storages of one file by key; `read(key, nbytes)` makes one."""
 
-    def __init__(self, read: Callable[[str, int], UntypedStorage], map_location: MapLocation) -> None:
+    def __init__(
+        self, read: Callable[[str, int], UntypedStorage], map_location: MapLocation
+    ) -> None:
         self.read = read
         self.restore = _restorer(map_location)
         self.found: dict[str, Any] = {}
@@ -280,7 +298,9 @@ class _Storages:
             self.found[key] = self.restore(self.read(key, numel * itemsize), str(location))
         untyped = self.found[key].untyped()
         if untyped.nbytes() < numel * itemsize:
-            raise UnpicklingError(f"expected storage {key} of {numel * itemsize} bytes, got {untyped.nbytes()}")
+            raise UnpicklingError(
+                f"expected storage {key} of {numel * itemsize} bytes, got {untyped.nbytes()}"
+            )
         return TypedStorage(wrap_storage=untyped, dtype=dtype) if dtype else untyped
 
     @staticmethod
@@ -347,11 +367,17 @@ def load(
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    if not isinstance(map_location, str | flambeau.device | dict | None) and not callable(map_location):
-        raise TypeError(f"load: expected map_location to be a device, dict or function, got {map_location!r}")
+    if not isinstance(map_location, str | flambeau.device | dict | None) and not callable(
+        map_location
+    ):
+        raise TypeError(
+            f"load: expected map_location to be a device, dict or function, got {map_location!r}"
+        )
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            return _load_file(file, map_location, pickle_module, weights_only, bool(mmap), pickle_load_args)
+            return _load_file(
+                file, map_location, pickle_module, weights_only, bool(mmap), pickle_load_args
+            )
     for method in ("read", "seek", "tell"):
         if not hasattr(f, method):
             raise AttributeError(
@@ -401,7 +427,11 @@ def _advice(name: str) -> str:
 
 
 def _load_zip(
-    file: IO[bytes], map_location: MapLocation, weights_only: bool, mapped: bool, options: dict[str, Any]
+    file: IO[bytes],
+    map_location: MapLocation,
+    weights_only: bool,
+    mapped: bool,
+    options: dict[str, Any],
 ) -> Any:
     start = file.tell()
     archive = ArchiveReader(file if start == 0 else io.BytesIO(file.read()))
@@ -443,7 +473,9 @@ def _load_legacy(
     def read(key: str, nbytes: int) -> UntypedStorage:
         # The bytes come after the pickle: reserve no more than the file can hold.
         if nbytes > len(data):
-            raise RuntimeError(f"load: expected {nbytes} bytes of storage {key}, the file is smaller")
+            raise RuntimeError(
+                f"load: expected {nbytes} bytes of storage {key}, the file is smaller"
+            )
         waiting[key] = UntypedStorage(nbytes)
         return waiting[key]
 
@@ -455,7 +487,9 @@ def _load_legacy(
     except UnpicklingError:
         magic = None
     if magic != _LEGACY_MAGIC:
-        raise UnpicklingError("Invalid magic number; corrupt file? load: expected a file that save wrote")
+        raise UnpicklingError(
+            "Invalid magic number; corrupt file? load: expected a file that save wrote"
+        )
     version, position = _unpickle(data, position, plain, True, {})
     if version != _LEGACY_VERSION:
         raise RuntimeError(f"Invalid protocol version: {version!r:.100}")
@@ -473,12 +507,16 @@ def _fill_legacy(
     """Copy one storage's bytes, which follow a count of elements; returns the position behind them."""
     storage = waiting.get(key)
     if storage is None or position + 8 > len(data):
-        raise RuntimeError(f"load: expected the bytes of storage {key}, the file is cut off or damaged")
+        raise RuntimeError(
+            f"load: expected the bytes of storage {key}, the file is cut off or damaged"
+        )
     (numel,) = struct.unpack_from("<q", data, position)
     position += 8
     nbytes = storage.nbytes()
     if nbytes and (numel <= 0 or nbytes % numel or position + nbytes > len(data)):
-        raise RuntimeError(f"load: expected {nbytes} bytes of storage {key}, the file is cut off or damaged")
+        raise RuntimeError(
+            f"load: expected {nbytes} bytes of storage {key}, the file is cut off or damaged"
+        )
     if nbytes:
         memoryview(storage)[:] = memoryview(data)[position : position + nbytes]
     return position + nbytes
@@ -504,11 +542,15 @@ def save(
         pickle_protocol: pickle protocol of the structure; PyTorch's own default is 2.
     """
     if not _use_new_zipfile_serialization:
-        raise NotImplementedError("save: expected the zip format, got a request for the legacy one, which is only read")
+        raise NotImplementedError(
+            "save: expected the zip format, got a request for the legacy one, which is only read"
+        )
     if isinstance(f, str | os.PathLike):
         stem = os.path.splitext(os.path.basename(os.fspath(f)))[0]
         with open(f, "wb") as file:
-            _save_zip(obj, file, str(stem) or "archive", pickle_protocol, not _disable_byteorder_record)
+            _save_zip(
+                obj, file, str(stem) or "archive", pickle_protocol, not _disable_byteorder_record
+            )
     elif hasattr(f, "write"):
         _save_zip(obj, f, "archive", pickle_protocol, not _disable_byteorder_record)
         if hasattr(f, "flush"):

@@ -89,6 +89,47 @@ class Tensor(_C.TensorBase):
             array = array.astype("uint8")
         return _C.from_numpy(array)
 
+    # Memory, copies and exchange: flambeau/_utils.py and flambeau/utils/dlpack.py.
+
+    def untyped_storage(self):
+        """The bytes that this tensor shares with its views."""
+        from ._utils import untyped_storage
+
+        return untyped_storage(self)
+
+    def storage(self):
+        """The storage, seen as elements of this tensor's dtype."""
+        from ._utils import typed_storage
+
+        return typed_storage(self)
+
+    def __reduce_ex__(self, protocol):
+        from ._utils import reduce_tensor
+
+        return reduce_tensor(self, protocol)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state or {})
+
+    def __deepcopy__(self, memo):
+        from ._utils import deepcopy_tensor
+
+        return deepcopy_tensor(self, memo)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        from .utils.dlpack import export
+
+        return export(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self):
+        from .utils.dlpack import device_of
+
+        return device_of(self)
+
+    def is_shared(self):
+        """Whether the memory is shared with other processes: no."""
+        return False
+
     __array_priority__ = 1000
 
     @property

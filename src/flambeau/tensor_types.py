@@ -26,7 +26,9 @@ class _TensorType(type):
         source = args[0]
         if isinstance(source, flambeau.Tensor):
             if source.dtype is not cls.dtype:
-                raise TypeError(f"{cls.__name__}: expected a tensor of {cls.dtype}, got {source.dtype}. Use tensor.to().")
+                raise TypeError(
+                    f"{cls.__name__}: expected a tensor of {cls.dtype}, got {source.dtype}. Use tensor.to()."
+                )
             return source.detach()
         return flambeau.tensor(source, dtype=cls.dtype)
 

@@ -26,12 +26,20 @@ _FLOATS = {
     "float64": (64, 52, -1022, 1023, 1e-15),
 }
 _REAL = {"complex64": "float32", "complex128": "float64"}
-_INTEGERS = {"uint8": (8, False), "int8": (8, True), "int16": (16, True), "int32": (32, True), "int64": (64, True)}
+_INTEGERS = {
+    "uint8": (8, False),
+    "int8": (8, True),
+    "int16": (16, True),
+    "int32": (32, True),
+    "int64": (64, True),
+}
 
 
 def _name(dtype: Any, op: str) -> str:
     if not isinstance(dtype, _C.dtype):
-        raise TypeError(f"{op}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}")
+        raise TypeError(
+            f"{op}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}"
+        )
     return str(dtype).removeprefix("torch.")
 
 
@@ -59,7 +67,9 @@ class finfo:  # noqa: N801 - PyTorch's name
 
     def __repr__(self) -> str:
         fields = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        return f"finfo({', '.join(f'{f}={getattr(self, f):g}' for f in fields)}, dtype={self.dtype})"
+        return (
+            f"finfo({', '.join(f'{f}={getattr(self, f):g}' for f in fields)}, dtype={self.dtype})"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, finfo) and other.dtype == self.dtype

@@ -6,6 +6,7 @@ Python's own C pickler imports every module it names; PyTorch need not be instal
 from __future__ import annotations
 
 import pickle
+import types
 from typing import IO, Any
 
 import flambeau
@@ -131,6 +132,7 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined]
         else:
             pickle._Pickler.save_type(self, obj)  # type: ignore[attr-defined]
 
+    dispatch[types.FunctionType] = save_global
     dispatch[_StorageClass] = _save_storage_class
     dispatch[flambeau.dtype] = _save_dtype
     dispatch[flambeau.Size] = _save_size

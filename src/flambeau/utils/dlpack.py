@@ -92,5 +92,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     except TypeError:  # the array standard before 2023
         capsule = ext_tensor.__dlpack__()
     if type(capsule).__name__ != "PyCapsule":
-        raise RuntimeError("from_dlpack received an invalid capsule: __dlpack__ gave something else")
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule: __dlpack__ gave something else"
+        )
     return _C._from_dlpack(capsule, mode)
