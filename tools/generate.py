@@ -154,14 +154,19 @@ def class_lines(name: str, cls: type) -> list[str]:
         if member in registry.METHODS or member in registry.PROPERTIES:
             continue
         lines += member_lines(name, member, value)
+    if not issubclass(cls, BaseException | tuple):
+        lines.append("    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
     if name == "TensorBase":
         lines += op_member_lines()
+    if name == "StorageBase":
+        lines.append("    def __buffer__(self, flags: int) -> memoryview: ...")
     if name == "Size":
         lines.append("    def numel(self) -> int: ...")
     return lines if len(lines) > 1 else [f"{lines[0]} ..."]
 
 
 SKIPPED = {
+    "__init__",
     "__doc__",
     "__module__",
     "__dict__",

@@ -1,10 +1,12 @@
 """Op schemas as Python signatures, for the stubs and the reference page."""
 
+import keyword
 import re
 from dataclasses import dataclass
 
 TYPES = {
     "Tensor": "Tensor",
+    "OnlyTensor": "Tensor",  # no Python number
     "int": "int",
     "float": "float",
     "bool": "bool",
@@ -138,6 +140,10 @@ def parse(schema: str) -> Signature:
             continue
         declared, _, default = part.partition("=")
         kind, parameter = declared.rsplit(None, 1)
+        if keyword.iskeyword(
+            parameter
+        ):  # uniform_(from=...): can only be passed by position in a stub
+            parameter = f"{parameter}_"
         text, varargs = annotation(kind, first=not parameters)
         parameters.append(
             Parameter(
