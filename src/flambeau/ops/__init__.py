@@ -3,6 +3,7 @@
 # ruff: noqa: F403 - the families' __all__ lists say what is exported
 from .activation import *
 from .arithmetic import *
+from .attention import *
 from .bitwise import *
 from .compare import *
 from .complex_ops import *
@@ -10,13 +11,17 @@ from .conv import *
 from .convert import *
 from .create import *
 from .exp_log import *
+from .fold import *
 from .index import *
 from .join import *
 from .matmul import *
 from .pad import *
+from .pool import *
 from .random import *
 from .reduce import *
 from .registry import verify
+from .resample import *
+from .rnn import *
 from .rounding import *
 from .scan import *
 from .scatter import *

@@ -1,0 +1,32 @@
+"""Second derivatives of fused ops: their gradient again, as a differentiable computation over plain ops."""
+
+__all__ = ["recomputed_vjp"]
+
+
+def recomputed_vjp(function, inputs, cotangents):
+    """Gradients of function(*inputs) in each input, with a graph, by running `function` again.
+
+    Fused ops have one-pass gradient kernels that are not differentiable themselves. When a graph of the gradient is
+    asked for (create_graph), their rules call this instead.
+
+    Args:
+        function: composite of differentiable ops; returns a tuple of tensors.
+        inputs: tensors or None.
+        cotangents: one per result, or None.
+    Returns:
+        One tensor or None per input.
+    """
+    from ..autograd import enable_grad, grad
+
+    with enable_grad():
+        # Aliases: one tensor may be passed as several inputs, whose gradients are separate.
+        aliases = [None if x is None else x.view_as(x) if x.requires_grad else x for x in inputs]
+        outputs = function(*aliases)
+        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
+        wanted = [x for x in aliases if x is not None and x.requires_grad]
+        if not pairs or not wanted:
+            return tuple(None for _ in inputs)
+        grads = iter(
+            grad([y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True)
+        )
+        return tuple(next(grads) if x is not None and x.requires_grad else None for x in aliases)
