@@ -13,11 +13,7 @@
 
 namespace flambeau {
 
-Reduction reduction_of(std::string_view name, std::optional<bool> size_average, std::optional<bool> reduce) {
-  if (size_average || reduce) {
-    if (!reduce.value_or(true)) return Reduction::None;
-    return size_average.value_or(true) ? Reduction::Mean : Reduction::Sum;
-  }
+Reduction reduction_of(std::string_view name) {
   if (name == "none") return Reduction::None;
   if (name == "mean") return Reduction::Mean;
   if (name == "sum") return Reduction::Sum;
@@ -118,12 +114,9 @@ Tensor meta_result(const Tensor& input, const Problem& p, Reduction reduction) {
   return empty(reduction == Reduction::None ? IntSpan(p.loss_sizes) : IntSpan(), input.dtype(), input.device());
 }
 
-using OptBool = std::optional<bool>;
-
 // nll_loss: -weight[t] input[t]
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, OptBool size_average, std::int64_t ignore,
-                OptBool reduce, std::string_view name) {
-  const Reduction reduction = reduction_of(name, size_average, reduce);
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore, std::string_view name) {
+  const Reduction reduction = reduction_of(name);
   const Problem p = make_problem("nll_loss", input, target, weight, ignore);
   if (input.is_meta()) return meta_result(input, p, reduction);
   std::vector<double> losses(static_cast<std::size_t>(p.rows));
@@ -241,9 +234,9 @@ Problem soft_problem(const Tensor& input, const Tensor& target, const Tensor& we
   return p;
 }
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, OptBool size_average,
-                     std::int64_t ignore, OptBool reduce, std::string_view name, double smoothing) {
-  const Reduction reduction = reduction_of(name, size_average, reduce);
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore,
+                     std::string_view name, double smoothing) {
+  const Reduction reduction = reduction_of(name);
   check(smoothing >= 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", smoothing);
   check(input.dim() > 0, ErrorKind::Value, "cross_entropy: expected 1 or more dimensions (got 0)");
   if (!is_floating(input.dtype())) throw_bad_dtype("log_softmax_kernel_impl", input.dtype());

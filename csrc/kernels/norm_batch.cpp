@@ -235,8 +235,8 @@ DType statistics_dtype(const Tensor& input, const Tensor& weight) {
   return weight.defined() && weight.dtype() != input.dtype() ? compute_dtype(input.dtype()) : input.dtype();
 }
 
-// (output, mean, 1 / sqrt(var + eps)); the latter two empty in evaluation. Running statistics are updated in place.
-std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+// (output, mean, 1 / sqrt(var + eps)). Running statistics are updated in place.
+std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                                                      const Tensor& running_mean, const Tensor& running_var, bool training,
                                                      double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
@@ -245,8 +245,10 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   const Channels c = channels_of("batch_norm", x, format);
   Tensor out = empty(x.sizes(), x.dtype(), x.device(), format);
   const DType kept = statistics_dtype(input, weight);
-  const std::int64_t stat_size[] = {training ? c.channels : 0};
-  if (x.is_meta()) return {out, empty(IntSpan(stat_size, 1), kept, x.device()), empty(IntSpan(stat_size, 1), kept, x.device())};
+  if (x.is_meta()) {
+    const Tensor per_channel = empty(IntSpan(&c.channels, 1), kept, x.device());
+    return {out, per_channel, empty_like(per_channel)};
+  }
   const auto channels = static_cast<std::size_t>(c.channels);
   Doubles mean = read(training ? Tensor() : running_mean, c.channels, 0), rstd(channels);
   if (training) {
@@ -271,15 +273,13 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
     b[i] -= mean[i] * a[i];
   }
   if (x.numel() != 0) apply_affine(c, x, out, a, b);
-  if (!training) return {out, empty(IntSpan(stat_size, 1), kept, x.device()), empty(IntSpan(stat_size, 1), kept, x.device())};
   return {out, write(mean, kept, x.device()), write(rstd, kept, x.device())};
 }
 
 // dx = w rstd (g - mean(g) - xhat mean(g xhat)) in training, w rstd g in evaluation.
-std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
-                                                              const Tensor& running_mean, const Tensor& running_var,
-                                                              const Tensor& save_mean, const Tensor& save_invstd,
-                                                              bool training, double eps, Span<bool> mask) {
+std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                                       const Tensor& save_mean, const Tensor& save_rstd, bool training,
+                                                       double, Span<bool> mask) {
   const MemoryFormat format = format_of(input);
   const Tensor x = contiguous(input, format), g = contiguous(to_dtype(grad, input.dtype()), format);
   const Channels c = channels_of("batch_norm_backward", x, format);
@@ -291,11 +291,7 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(const Tensor& grad
     return {dx, mask[1] ? per_channel : Tensor(), mask[2] ? per_channel : Tensor()};
   }
   const auto channels = static_cast<std::size_t>(c.channels);
-  const Doubles mean = read(training ? save_mean : running_mean, c.channels, 0);
-  Doubles rstd = read(training ? save_invstd : running_var, c.channels, 1);
-  if (!training) {
-    for (double& value : rstd) value = 1 / std::sqrt(value + eps);
-  }
+  const Doubles mean = read(save_mean, c.channels, 0), rstd = read(save_rstd, c.channels, 1);
   Sums sums{Doubles(channels), Doubles(channels)};
   if (x.numel() != 0 && (training || mask[1] || mask[2])) sums = channel_dots(c, g, x, mean);
   if (mask[0] && x.numel() != 0) {
@@ -315,8 +311,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(const Tensor& grad
           mask[2] ? write(sums.grad, parameter, x.device()) : Tensor()};
 }
 
-const Kernel native_batch_norm_kernel("native_batch_norm", &native_batch_norm);
-const Kernel native_batch_norm_backward_kernel("native_batch_norm_backward", &native_batch_norm_backward);
+const Kernel batch_norm_kernel("_batch_norm", &batch_norm);
+const Kernel batch_norm_backward_kernel("_batch_norm_backward", &batch_norm_backward);
 
 }  // namespace
 }  // namespace flambeau

@@ -118,7 +118,7 @@ Normalised forward(const Tensor& input, const Tensor& weight, const Tensor& bias
   return result;
 }
 
-Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps, bool) {
   return forward(input, weight, bias, groups, eps).out;
 }
 

@@ -69,7 +69,7 @@ Tensor forward(const char* op, const Tensor& input, IntSpan shape, const Tensor&
   return out;
 }
 
-Tensor layer_norm(const Tensor& input, IntSpan shape, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor layer_norm(const Tensor& input, IntSpan shape, const Tensor& weight, const Tensor& bias, double eps, bool) {
   check_shapes(input, shape, weight, bias);
   return forward("LayerNormKernelImpl", input, shape, weight, bias, eps, false, nullptr, nullptr);
 }

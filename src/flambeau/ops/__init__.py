@@ -15,6 +15,7 @@ from .fold import *
 from .index import *
 from .join import *
 from .matmul import *
+from .normalization import *
 from .pad import *
 from .pool import *
 from .random import *
