@@ -14,6 +14,7 @@ from .exp_log import *
 from .fold import *
 from .index import *
 from .join import *
+from .loss import *
 from .matmul import *
 from .normalization import *
 from .pad import *
@@ -26,10 +27,12 @@ from .rnn import *
 from .rounding import *
 from .scan import *
 from .scatter import *
+from .search import *
 from .softmax import *
 from .sort import *
 from .special_unary import *
 from .split import *
+from .statistics import *
 from .ternary import *
 from .triangle import *
 from .trig import *
