@@ -160,7 +160,14 @@ bool list_means_tuple(PyObject* index) {
 
 using Items = InlineVec<Item, 4>;
 
-Items items_of(PyObject* index) {
+std::int64_t dims_named_by(PyObject* object) {
+  if (object == Py_None || object == Py_Ellipsis || PyBool_Check(object)) return 0;
+  if (!is_tensor(object)) return 1;
+  const Tensor& tensor = tensor_of(object);
+  return tensor.dtype() == DType::Bool || tensor.dtype() == DType::UInt8 ? tensor.dim() : 1;
+}
+
+Items items_of(PyObject* index, std::int64_t rank) {
   Items items;
   if (!PyTuple_Check(index) && !list_means_tuple(index)) {
     classify(index, items.emplace_back());
@@ -168,6 +175,9 @@ Items items_of(PyObject* index) {
   }
   // The list may change while its items are converted.
   const Object tuple(checked(PySequence_Tuple(index)));
+  std::int64_t named = 0;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) named += dims_named_by(PyTuple_GET_ITEM(tuple.get(), i));
+  check(named <= rank, ErrorKind::Index, "too many indices for tensor of dimension ", rank);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) classify(PyTuple_GET_ITEM(tuple.get(), i), items.emplace_back());
   return items;
 }
@@ -255,7 +265,7 @@ Tensor get(const Tensor& self, PyObject* key) {
     check_int(at, 0, 0, self);
     return select(self, 0, at);
   }
-  const Applied applied = apply(self, items_of(key));
+  const Applied applied = apply(self, items_of(key, self.dim()));
   if (!applied.indices.empty()) return index(applied.view, applied.indices);
   return applied.view.is(self) ? alias_of(self) : applied.view;
 }
@@ -324,7 +334,7 @@ void assign(const Tensor& self, PyObject* key, PyObject* object) {
   if (!is_scalar && !is_tensor(object)) {
     fail(ErrorKind::Type, "can't assign a ", Py_TYPE(object)->tp_name, " to a torch.", torch_name_of(self.dtype()), "Tensor");
   }
-  const Applied applied = apply(self, items_of(key));
+  const Applied applied = apply(self, items_of(key, self.dim()));
   if (applied.indices.empty()) {
     if (is_scalar) fill_with(applied.view, number);
     else copy_from(applied.view, tensor_of(object));

@@ -119,7 +119,13 @@ void add_term(const Dims& shape, const Term& term, std::vector<std::int64_t>& of
 
 // Offsets are left out (only shapes) for meta tensors, whose index values are unknown.
 Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
+  struct Pending {
+    std::size_t term;
+    const Tensor* index;
+    std::int64_t dim;
+  };
   std::vector<Term> terms;
+  std::vector<Pending> pending;
   Plan plan;
   std::uint64_t indexed = 0;
   std::int64_t dim = 0, blocks = 0, first = -1;
@@ -137,13 +143,11 @@ Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
     const std::int64_t covers = mask ? index.dim() : 1;
     check(dim + covers <= input.dim(), ErrorKind::Index, "too many indices for tensor of dimension ", input.dim());
     if (mask) check_mask(input, index, dim);
-    if (index.is_meta() || shapes_only) {
-      check(!mask || !index.is_meta(), ErrorKind::NotImplemented, "index: the shape of a result indexed by a meta mask depends on its values.");
-      terms.push_back(mask ? mask_term(input, index, dim) : Term{Dims(index.sizes()), {}});
-      shapes_only = true;
-    } else {
-      terms.push_back(mask ? mask_term(input, index, dim) : integer_term(input, index, dim));
-    }
+    check(!mask || !index.is_meta(), ErrorKind::NotImplemented, "index: the shape of a result indexed by a meta mask depends on its values.");
+    shapes_only = shapes_only || index.is_meta();
+    // Values of integer indices are read below, once it is known that there is something to index.
+    terms.push_back(mask ? mask_term(input, index, dim) : Term{Dims(index.sizes()), {}});
+    if (!mask) pending.push_back({terms.size() - 1, &index, dim});
     for (std::int64_t d = dim; d < dim + covers; ++d) indexed |= std::uint64_t{1} << d;
     if (first < 0) first = dim;
     if (!in_block) ++blocks;
@@ -157,7 +161,14 @@ Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
     (d < lead ? plan.before_sizes : plan.after_sizes).push_back(input.sizes()[d]);
     (d < lead ? plan.before_strides : plan.after_strides).push_back(input.strides()[d]);
   }
-  if (shapes_only) return plan;
+  if (checked_numel(plan.block_shape) != 0) {
+    for (const Pending& item : pending) {
+      check(input.sizes()[item.dim] != 0, ErrorKind::Index, "index is out of bounds for dimension with size 0");
+    }
+  }
+  // Like PyTorch: an empty result reads no index, so none is out of range.
+  if (shapes_only || checked_numel(plan.result_sizes()) == 0) return plan;
+  for (const Pending& item : pending) terms[item.term] = integer_term(input, *item.index, item.dim);
   if (terms.size() == 1) {
     plan.offsets = std::move(terms[0].offsets);
   } else {
