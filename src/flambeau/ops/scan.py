@@ -3,6 +3,7 @@
 Reductions are in reduce.py.
 """
 
+from .. import _C
 from .registry import composite, native
 
 __all__ = [
@@ -126,11 +127,12 @@ def _(grad, result, input, dim):
     if grad.is_complex():
         # exp(conj) = conj(exp): the conjugate formula, conjugated as a whole.
         return backward(grad.conj().log()).conj()
-    # The logarithm of a gradient needs a sign of its own.
-    lowest = float("-inf")
-    positive = backward(grad.log().masked_fill(grad <= 0, lowest))
-    negative = backward((-grad).log().masked_fill(grad >= 0, lowest))
-    return positive - negative
+    # The logarithm of a gradient needs a sign of its own. Lowest, not -inf: that would give NaN in second derivatives.
+    lowest = grad.new_full((), -1.7976931348623157e308 if grad.dtype == _C.float64 else -3.0e38)
+    if grad.dtype == _C.float16:
+        lowest = grad.new_full((), -65504.0)
+    logarithm = grad.abs().log()
+    return backward(logarithm.where(grad > 0, lowest)) - backward(logarithm.where(grad < 0, lowest))
 
 
 @composite(methods=("diff",), out=True)
@@ -149,18 +151,18 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     for name, extra in (("prepend", prepend), ("append", append)):
         if extra is not None and extra.dim() != input.dim():
             raise RuntimeError(f"diff expects {name} to be of the dims of input ({input.dim()}), got {extra.dim()}")
+    if n == 0:
+        return input.clone()
     if prepend is not None or append is not None:
         input = cat([part for part in (prepend, input, append) if part is not None], dim)
     size = input.shape[dim]
-    if n == 0:
-        return input.clone()
     n = min(n, size)
     for _ in range(n):
         size = input.shape[dim]
         if size == 0:
             return input.clone()
         later, earlier = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)
-        input = later.logical_xor(earlier) if input.dtype.is_bool else later - earlier
+        input = later.logical_xor(earlier) if input.dtype == _C.bool else later - earlier
     return input
 
 
@@ -184,9 +186,9 @@ def _areas(y, x, dx, dim):
 
 
 def _check_trapezoid(name, y, x, dx):
-    if y.dtype.is_bool:
+    if y.dtype == _C.bool:
         raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
-    if x is not None and x.dtype.is_bool:
+    if x is not None and x.dtype == _C.bool:
         raise RuntimeError(f"{name}: received a bool input for `x`, but bool is not supported")
     if x is not None and dx is not None:
         raise TypeError(f"{name}: expected x or dx, got both.")

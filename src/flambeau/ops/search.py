@@ -1,5 +1,8 @@
 """Searching in sorted values, counting into bins, and distinct values."""
 
+from collections import namedtuple
+
+from .. import _C
 from .registry import composite, native, overload
 
 __all__ = [
@@ -91,6 +94,8 @@ def _outer_edges(points, dims, range):
 
 
 list_range = range
+_Histogram = namedtuple("histogram", "hist bin_edges")
+_HistogramDd = namedtuple("histogramdd", "hist bin_edges")
 
 
 def _edges(points, bins, range):
@@ -146,15 +151,13 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
     Returns:
         hist and bin_edges, both of input's dtype; elements outside are not counted, the last edge is inside.
     """
-    from .. import return_types
-
     edges = [bins] if not isinstance(bins, (int, list, tuple)) else bins
     if weight is not None and weight.shape != input.shape:
         raise RuntimeError(
             f"histogram: expected weight of input's shape, got {list(weight.shape)} and {list(input.shape)}."
         )
     counts, edges = _histogram(input.reshape(-1, 1), edges, range, None if weight is None else weight.reshape(-1), density)
-    return return_types.histogram((counts, edges[0]))
+    return _Histogram(counts, edges[0])
 
 
 @composite
@@ -164,10 +167,8 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     Args:
         bins: number of bins, for all dims or per dim, or a list of edges per dim.
     """
-    from .. import return_types
-
     counts, edges = _histogram(input, bins, range, weight, density)
-    return return_types.histogramdd((counts, edges))
+    return _HistogramDd(counts, edges)
 
 
 _THREE = "-> (Tensor output, Tensor inverse_indices, Tensor counts)"
@@ -239,7 +240,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
         raise RuntimeError("Unsupported input type encountered for isin(): complex dtypes have no order")
     flat = test_elements.reshape(-1)
     if elements.numel() == 0 or flat.numel() == 0:
-        found = elements.new_zeros(elements.shape, dtype=bool_dtype())
+        found = elements.new_zeros(elements.shape, dtype=_C.bool)
     elif flat.numel() < 64:
         found = (elements.unsqueeze(-1) == flat).any(-1)
     else:
@@ -249,9 +250,3 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
         at = searchsorted(ordered, values).clamp_max(flat.numel() - 1)
         found = ordered[at] == values
     return found.logical_not() if invert else found
-
-
-def bool_dtype():
-    from .. import _C
-
-    return _C.bool

@@ -1,5 +1,6 @@
 """Spread, quantiles, covariance and distances."""
 
+from .. import _C
 from .reduce import reduced_numel, restore_dims, vector_norm
 from .registry import composite, native, overload
 from .sort import sort
@@ -214,7 +215,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 
     if input.dim() > 2:
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
-    if input.dtype.is_bool:
+    if input.dtype == _C.bool:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
     if not (rows.is_floating_point() or rows.is_complex()):
@@ -241,7 +242,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         norm = norm * 0
     weighted = centred if weights is None else centred * weights
     result = (centred @ weighted.mH) / norm
-    return result.reshape(()) if input.dim() < 2 else result
+    return result.squeeze()
 
 
 @composite(methods=("corrcoef",))
