@@ -170,19 +170,11 @@ Tensor start_from(const char* op, const Tensor& input, IntSpan sizes, const Scal
   return result;
 }
 
-// PyTorch refuses float factors for integer matrices.
-void check_factors(const char* op, DType dtype, const Scalar& beta, const Scalar& alpha) {
-  check(is_complex(dtype) || (!beta.is_complex() && !alpha.is_complex()), op, ": expected real beta and alpha for ", name_of(dtype), " matrices");
-  check(!is_integral(dtype, true) || (beta.is_integral(true) && alpha.is_integral(true)), op,
-        ": For integral input tensors, argument beta and alpha must not be floating point numbers, got ", beta, " and ", alpha);
-}
-
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   check_dim("addmm", "mat1", mat1, 2);
   check_dim("addmm", "mat2", mat2, 2);
   check_inner("addmm", mat1, mat2);
   check_dtypes("addmm", "mat1", mat1, "mat2", mat2);
-  check_factors("addmm", mat1.dtype(), beta, alpha);
   const std::int64_t m = mat1.sizes()[0], n = mat2.sizes()[1];
   Tensor result = start_from("addmm", input, {m, n}, beta, mat1);
   if (result.is_meta() || result.numel() == 0) return result;
@@ -194,7 +186,6 @@ Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, const Sc
   check(mat.dim() == 2 && vec.dim() == 1, "addmv: expected mat with 2 dimensions and vec with 1, got shapes ", mat.sizes(), " and ", vec.sizes());
   check_inner("addmv", mat, vec);
   check_dtypes("addmv", "mat", mat, "vec", vec);
-  check_factors("addmv", mat.dtype(), beta, alpha);
   Tensor result = start_from("addmv", input, {mat.sizes()[0]}, beta, mat);
   if (result.is_meta() || result.numel() == 0) return result;
   matrix_product(mat.dtype(), mat.sizes()[0], 1, mat.sizes()[1], matrix(mat), {vec.data(), vec.strides()[0], 0}, result.data(), 1, alpha, !beta.equals(0));
@@ -207,7 +198,6 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
   check(batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1], "baddbmm: expected batch2 of shape [",
         batch1.sizes()[0], ", ", batch1.sizes()[2], ", *] for batch1 ", batch1.sizes(), ", got ", batch2.sizes());
   check_dtypes("baddbmm", "batch1", batch1, "batch2", batch2);
-  check_factors("baddbmm", batch1.dtype(), beta, alpha);
   Tensor result = start_from("baddbmm", input, {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]}, beta, batch1);
   if (result.is_meta() || result.numel() == 0) return result;
   batched_product(result, batch1, batch2, alpha, !beta.equals(0));

@@ -281,11 +281,11 @@ const Kernel kernels[] = {
     {"adaptive_avg_pool1d_grad", &adaptive_avg_pool_grad, &kSpatial[0]},
     {"adaptive_avg_pool2d_grad", &adaptive_avg_pool_grad, &kSpatial[1]},
     {"adaptive_avg_pool3d_grad", &adaptive_avg_pool_grad, &kSpatial[2]},
-    {"adaptive_max_pool1d_with_indices", &adaptive_max_pool, &kSpatial[0]},
-    {"adaptive_max_pool2d_with_indices", &adaptive_max_pool, &kSpatial[1]},
-    {"adaptive_max_pool3d_with_indices", &adaptive_max_pool, &kSpatial[2]},
-    {"fractional_max_pool2d_sampled", &fractional_max_pool, &kSpatial[1]},
-    {"fractional_max_pool3d_sampled", &fractional_max_pool, &kSpatial[2]},
+    {"adaptive_max_pool1d", &adaptive_max_pool, &kSpatial[0]},
+    {"adaptive_max_pool2d", &adaptive_max_pool, &kSpatial[1]},
+    {"adaptive_max_pool3d", &adaptive_max_pool, &kSpatial[2]},
+    {"fractional_max_pool2d", &fractional_max_pool, &kSpatial[1]},
+    {"fractional_max_pool3d", &fractional_max_pool, &kSpatial[2]},
 };
 
 }  // namespace

@@ -5,7 +5,7 @@ Tensor.unfold (a sliding-window view of one dim) is another op: see view.py.
 
 from .registry import composite, native
 
-__all__ = ["col2im", "fold", "im2col"]
+__all__ = ["col2im", "fold", "im2col", "unfold"]
 
 _WINDOW = "int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride"
 

@@ -332,6 +332,21 @@ def ger(input, vec2):
     return outer(input, vec2)
 
 
+@composite(methods=("__rmatmul__",))
+def _rmatmul(input, other):
+    return matmul(other, input)
+
+
+@composite(methods=("addr_",))
+def _addr_(input, vec1, vec2, *, beta=1, alpha=1):
+    return input.copy_(addr(input, vec1, vec2, beta=beta, alpha=alpha))
+
+
+@composite(methods=("addbmm_",))
+def _addbmm_(input, batch1, batch2, *, beta=1, alpha=1):
+    return input.copy_(addbmm(input, batch1, batch2, beta=beta, alpha=alpha))
+
+
 @composite(methods=("addr",), out=True)
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2); input is ignored when beta is 0.
@@ -358,7 +373,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
         dtype = result_type(input, product)
         input, product = input.to(dtype), product.to(dtype)
     if str(product.dtype) == "torch.bool":
-        scaled = product if alpha else product.zeros_like() if hasattr(product, "zeros_like") else product & False
+        scaled = product if alpha else product & False
         return (input | scaled) if beta else scaled
     if alpha != 1:
         product = product * alpha

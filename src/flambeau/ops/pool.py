@@ -1,4 +1,6 @@
-"""Pooling in 1, 2 and 3 dimensions: max, average, power mean, adaptive, fractional, and max unpooling.
+"""Pooling in 1, 2 and 3 dimensions: max, average, adaptive, fractional, and max unpooling.
+
+The forms of nn.functional (return_indices, output_ratio, power means) are made from these in nn/_functional/pooling.py.
 
 Results are channels-last if the input is. Every op takes batched (N, C, *) and unbatched (C, *) input.
 """
@@ -11,36 +13,22 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
     "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices",
-    "lp_pool1d",
-    "lp_pool2d",
-    "lp_pool3d",
     "max_pool1d",
     "max_pool1d_with_indices",
     "max_pool2d",
     "max_pool2d_with_indices",
     "max_pool3d",
     "max_pool3d_with_indices",
-    "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
 ]
-
-
-def _flat(tensor, n):
-    """The last n dims as one."""
-    return tensor.reshape(tuple(tensor.shape[: tensor.dim() - n]) + (-1,)) if n > 1 else tensor
 
 
 def _flat_size(shape, n):
@@ -184,7 +172,7 @@ def _declare_adaptive(n):
         doc=f"Gradient of adaptive_avg_pool{n}d.",
     )
     largest = native(
-        f"adaptive_max_pool{n}d_with_indices(Tensor input, int[{n}] output_size) -> (Tensor output, Tensor indices)",
+        f"adaptive_max_pool{n}d(Tensor input, int[{n}] output_size) -> (Tensor output, Tensor indices)",
         doc=f"""Largest element of windows that cut the input into output_size parts, {n}-d, and its flat index.
 
     Windows are those of adaptive_avg_pool{n}d. Differentiable in input.
@@ -203,116 +191,43 @@ def _declare_adaptive(n):
     def _(grad_output, indices, input_meta):
         return _to_winners(grad_output, indices, input_meta, n)
 
-    def full_size(input, output_size):
-        sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,) * n
-        return [s if s is not None else length for s, length in zip(sizes, tuple(input.shape)[-n:], strict=True)]
-
     def average_any(input, output_size):
         """Adaptive average pooling; None in output_size keeps the input's size."""
-        return average(input, full_size(input, output_size))
+        sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,) * n
+        kept = tuple(input.shape)[-n:]
+        return average(input, [length if size is None else size for size, length in zip(sizes, kept, strict=True)])
 
-    def largest_any(input, output_size, return_indices=False):
-        """Adaptive max pooling; returns (output, indices) if return_indices is true."""
-        result = largest(input, full_size(input, output_size))
-        return result if return_indices else result[0]
-
-    return overload(f"adaptive_avg_pool{n}d", average, average_any), composite(largest_any), largest
+    return overload(f"adaptive_avg_pool{n}d", average, average_any), largest
 
 
-adaptive_avg_pool1d, adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _declare_adaptive(1)
-adaptive_avg_pool2d, adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _declare_adaptive(2)
-adaptive_avg_pool3d, adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _declare_adaptive(3)
+adaptive_avg_pool1d, adaptive_max_pool1d = _declare_adaptive(1)
+adaptive_avg_pool2d, adaptive_max_pool2d = _declare_adaptive(2)
+adaptive_avg_pool3d, adaptive_max_pool3d = _declare_adaptive(3)
 
 
 def _declare_fractional(n):
-    sampled = native(
-        f"fractional_max_pool{n}d_sampled(Tensor input, int[{n}] kernel_size, int[{n}] output_size, "
+    pool = native(
+        f"fractional_max_pool{n}d(Tensor input, int[{n}] kernel_size, int[{n}] output_size, "
         "Tensor random_samples) -> (Tensor output, Tensor indices)",
         doc=f"Max pooling over {n}-d windows placed by random_samples (batch, channels, {n}) in [0, 1).",
     )
 
-    @sampled.vjp("input")
+    @pool.vjp("input")
     def _(grad_output, indices, input_meta):
         return _to_winners(grad_output, indices, input_meta, n)
 
-    @sampled.vjp("random_samples")
+    @pool.vjp("random_samples")
     def _(grad_output):
         return None  # piecewise constant
 
-    def with_indices(
-        input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
-    ):
-        """Fractional max pooling: (output, indices). See fractional_max_pool."""
-        if output_size is None and output_ratio is None:
-            raise ValueError(f"fractional_max_pool{n}d requires specifying either an output_size or an output_ratio")
-        if output_size is None:
-            ratios = output_ratio if isinstance(output_ratio, (list, tuple)) else (output_ratio,) * n
-            if len(ratios) > n:
-                raise ValueError(f"fractional_max_pool{n}d requires output_ratio to be a single number or {n} of them")
-            output_size = [int(length * r) for length, r in zip(tuple(input.shape)[-n:], ratios, strict=True)]
-        samples = _random_samples
-        if samples is None:
-            from .random import rand
-
-            batch = 1 if input.dim() == n + 1 else input.shape[0]
-            samples = rand(batch, input.shape[-n - 1], n, dtype=input.dtype, device=input.device)
-        return sampled(input, kernel_size, output_size, samples)
-
-    def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-        """Max pooling over windows of random places, so that the size shrinks by a fraction.
-
-        Args:
-            input: shape (N, C, *) or (C, *).
-            kernel_size: size of the windows.
-            output_size, output_ratio: size of the result, or its ratio to the input's; one of them.
-            return_indices: return (output, indices).
-            _random_samples: numbers in [0, 1) that place the windows; drawn if None.
-        """
-        result = with_indices(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
-        return tuple(result) if return_indices else result[0]
-
-    return composite(pool), composite(with_indices)
+    return pool
 
 
-fractional_max_pool2d, fractional_max_pool2d_with_indices = _declare_fractional(2)
-fractional_max_pool3d, fractional_max_pool3d_with_indices = _declare_fractional(3)
+fractional_max_pool2d = _declare_fractional(2)
+fractional_max_pool3d = _declare_fractional(3)
 
 
-def _lp_pool(pool, n, input, norm_type, kernel_size, stride, ceil_mode):
-    sizes = kernel_size if isinstance(kernel_size, (list, tuple)) else (kernel_size,) * n
-    count = 1
-    for size in sizes:
-        count *= size
-    means = pool(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    # relu drops the negative sums that odd powers give, as PyTorch does
-    return (means.sign() * means.abs()).clamp(min=0).mul(count).pow(1.0 / norm_type)
-
-
-@composite()
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
-    return _lp_pool(avg_pool1d, 1, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-@composite()
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
-    return _lp_pool(avg_pool2d, 2, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-@composite()
-def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Power mean without the mean: (sum over the window of x ** norm_type) ** (1 / norm_type)."""
-    return _lp_pool(avg_pool3d, 3, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-def _unpool(n, input, indices, kernel_size, stride, padding, output_size):
-    def each(value):
-        return tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
-
-    kernel = each(kernel_size)
-    step = kernel if stride is None or (isinstance(stride, (list, tuple)) and not stride) else each(stride)
-    pad = each(padding)
+def _unpool(n, input, indices, output_size):
     if str(indices.dtype) != "torch.int64":
         raise RuntimeError(f"max_unpool{n}d: elements in indices should be type int64 but got: {indices.dtype}")
     if input.dim() not in (n + 1, n + 2):
@@ -322,44 +237,24 @@ def _unpool(n, input, indices, kernel_size, stride, padding, output_size):
             f"max_unpool{n}d: Expected shape of indices to be same as that of the input tensor {tuple(input.shape)}, "
             f"got {tuple(indices.shape)}."
         )
-    default = [(tuple(input.shape)[d - n] - 1) * step[d] - 2 * pad[d] + kernel[d] for d in range(n)]
-    if output_size is None:
-        size = default
-    else:
-        size = list(output_size)[-n:]
-        if len(size) < n:
-            raise ValueError(f"max_unpool{n}d: expected output_size with {n} values, got {output_size}")
-        for d in range(n):
-            if not default[d] - step[d] < size[d] < default[d] + step[d]:
-                raise ValueError(
-                    f"invalid output_size {size} (dim {d} must be between {default[d] - step[d]} and {default[d] + step[d]})"
-                )
-    lead = tuple(input.shape[:-n])
-    length = 1
-    for s in size:
-        length *= s
-    flat = indices.reshape(lead + (-1,))
+    lead, size = tuple(input.shape[:-n]), tuple(output_size)
+    if len(size) != n:
+        raise RuntimeError(f"max_unpool{n}d: expected {n} elements in output_size, got {size}.")
+    length = _flat_size(size, n)
+    flat = indices.reshape((*lead, _flat_size(tuple(input.shape), n)))
     if flat.numel() and (int(flat.min()) < 0 or int(flat.max()) >= length):
         raise RuntimeError(f"max_unpool{n}d: Found an invalid max index, expected indices in [0, {length}).")
-    zeros = input.new_zeros(lead + (length,))
-    return scatter(zeros, -1, flat, input.reshape(lead + (-1,))).reshape(lead + tuple(size))
+    zeros = input.new_zeros((*lead, length))
+    return scatter(zeros, -1, flat, input.reshape(flat.shape)).reshape(lead + size)
 
 
 @composite()
-def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool1d."""
-    return _unpool(1, input, indices, kernel_size, stride, padding, output_size)
+def max_unpool2d(input, indices, output_size):
+    """Put each element where `indices` (flat, from max_pool2d) says in an image of output_size; zeros elsewhere."""
+    return _unpool(2, input, indices, output_size)
 
 
 @composite()
-def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool2d."""
-    return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
-
-
-@composite()
-def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    """Put each element where `indices` says; zeros elsewhere. Partial inverse of max_pool3d."""
-    return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
-
-
+def max_unpool3d(input, indices, output_size, stride=None, padding=None):
+    """Put each element where `indices` (flat, from max_pool3d) says in a volume of output_size; zeros elsewhere."""
+    return _unpool(3, input, indices, output_size)
