@@ -1,0 +1,237 @@
+#include "kernels/fft_plan.h"
+
+#include <cmath>
+#include <list>
+#include <numbers>
+
+#include "core/elementwise.h"
+#include "kernels/fft.h"
+
+namespace flambeau::fft {
+namespace {
+
+constexpr std::int64_t kLargestRadix = 13;  // larger prime factors go through Bluestein
+
+// exp(-2 pi i k / n), with the angle reduced to the first octant so that it is right to the last bit or so.
+void unit_root(std::int64_t k, std::int64_t n, double& re, double& im) {
+  k %= n;
+  const auto exact = [&](std::int64_t numerator) {
+    return 2 * std::numbers::pi * static_cast<double>(numerator) / static_cast<double>(n);
+  };
+  if (8 * k <= n) {
+    re = std::cos(exact(k));
+    im = -std::sin(exact(k));
+  } else if (8 * k <= 3 * n) {  // around a quarter turn
+    const double rest = 2 * std::numbers::pi * (static_cast<double>(4 * k - n) / (4 * static_cast<double>(n)));
+    re = -std::sin(rest);
+    im = -std::cos(rest);
+  } else if (8 * k <= 5 * n) {
+    const double rest = 2 * std::numbers::pi * (static_cast<double>(2 * k - n) / (2 * static_cast<double>(n)));
+    re = -std::cos(rest);
+    im = std::sin(rest);
+  } else if (8 * k <= 7 * n) {
+    const double rest = 2 * std::numbers::pi * (static_cast<double>(4 * k - 3 * n) / (4 * static_cast<double>(n)));
+    re = std::sin(rest);
+    im = std::cos(rest);
+  } else {
+    re = std::cos(exact(n - k));
+    im = std::sin(exact(n - k));
+  }
+}
+
+std::vector<std::int64_t> factor(std::int64_t n) {
+  std::vector<std::int64_t> radices;
+  for (const std::int64_t radix : {4, 2, 3, 5, 7, 11, 13}) {
+    while (n % radix == 0) {
+      radices.push_back(radix);
+      n /= radix;
+    }
+  }
+  if (n > 1) radices.push_back(n);
+  return radices;
+}
+
+// Smallest 2^a 3^b 5^c that is at least n.
+std::int64_t good_size(std::int64_t n) {
+  std::int64_t best = INT64_MAX;
+  for (std::int64_t five = 1; five < 2 * n; five *= 5) {
+    for (std::int64_t three = five; three < 2 * n; three *= 3) {
+      std::int64_t size = three;
+      while (size < n) size *= 2;
+      if (size < best) best = size;
+    }
+  }
+  return best;
+}
+
+const char* pass_name(std::int64_t radix) {
+  switch (radix) {
+    case 2: return "fft_pass_2";
+    case 3: return "fft_pass_3";
+    case 4: return "fft_pass_4";
+    case 5: return "fft_pass_5";
+    default: return "fft_pass_any";
+  }
+}
+
+}  // namespace
+
+template <class T>
+Plan<T>::Plan(std::int64_t n) : n_(n) {
+  const std::vector<std::int64_t> radices = factor(n);
+  if (!radices.empty() && radices.back() > kLargestRadix) {
+    plan_bluestein();
+  } else {
+    plan_stages(radices);
+  }
+}
+
+template <class T>
+void Plan<T>::plan_stages(const std::vector<std::int64_t>& radices) {
+  std::int64_t n = n_;
+  for (const std::int64_t radix : radices) {
+    Stage stage;
+    stage.fn = find_tile(pass_name(radix), dtype_of<T>).fn;
+    stage.radix = radix;
+    stage.m = n / radix;
+    const auto count = static_cast<std::size_t>(n);
+    stage.twiddle_re.resize(count);
+    stage.twiddle_im.resize(count);
+    for (std::int64_t p = 0; p < stage.m; ++p) {
+      for (std::int64_t j = 0; j < radix; ++j) {
+        double re, im;
+        unit_root(p * j, n, re, im);
+        stage.twiddle_re[static_cast<std::size_t>(p * radix + j)] = static_cast<T>(re);
+        stage.twiddle_im[static_cast<std::size_t>(p * radix + j)] = static_cast<T>(im);
+      }
+    }
+    stage.roots.resize(static_cast<std::size_t>(2 * radix));
+    for (std::int64_t j = 0; j < radix; ++j) {
+      double re, im;
+      unit_root(j, radix, re, im);
+      stage.roots[static_cast<std::size_t>(j)] = static_cast<T>(re);
+      stage.roots[static_cast<std::size_t>(radix + j)] = static_cast<T>(im);
+    }
+    stages_.push_back(std::move(stage));
+    n /= radix;
+  }
+}
+
+template <class T>
+void Plan<T>::plan_bluestein() {
+  bluestein_ = std::make_unique<Bluestein>();
+  const std::int64_t m = good_size(2 * n_ - 1);
+  bluestein_->plan = std::make_unique<Plan<double>>(m);
+  bluestein_->chirp_re.resize(static_cast<std::size_t>(n_));
+  bluestein_->chirp_im.resize(static_cast<std::size_t>(n_));
+  Buffer<double> filter, scratch;
+  filter.resize(m);
+  for (std::int64_t k = 0; k < n_; ++k) {
+    double re, im;
+    // k^2 mod 2n keeps the angle small; k < 2^31 in any buffer that fits memory twice over.
+    unit_root(static_cast<std::int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) %
+                                        static_cast<unsigned __int128>(2 * n_)), 2 * n_, re, im);
+    const auto at = static_cast<std::size_t>(k);
+    bluestein_->chirp_re[at] = re;
+    bluestein_->chirp_im[at] = im;
+    filter.re[at] = re;
+    filter.im[at] = -im;
+    if (k > 0) {
+      filter.re[static_cast<std::size_t>(m - k)] = re;
+      filter.im[static_cast<std::size_t>(m - k)] = -im;
+    }
+  }
+  bluestein_->plan->run(filter, scratch, 1);
+  for (std::int64_t k = 0; k < m; ++k) {
+    filter.re[static_cast<std::size_t>(k)] /= static_cast<double>(m);
+    filter.im[static_cast<std::size_t>(k)] /= static_cast<double>(m);
+  }
+  bluestein_->filter_re = std::move(filter.re);
+  bluestein_->filter_im = std::move(filter.im);
+}
+
+template <class T>
+void Plan<T>::run_bluestein(Buffer<T>& data, std::int64_t columns) const {
+  const Bluestein& b = *bluestein_;
+  const std::int64_t m = b.plan->size();
+  Buffer<double> work, scratch;
+  work.resize(m * columns);
+  auto each = [&](std::int64_t count, auto&& fn) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t c = 0; c < columns; ++c) fn(static_cast<std::size_t>(k), static_cast<std::size_t>(k * columns + c));
+    }
+  };
+  each(n_, [&](std::size_t k, std::size_t at) {
+    const double re = data.re[at], im = data.im[at];
+    work.re[at] = re * b.chirp_re[k] - im * b.chirp_im[k];
+    work.im[at] = re * b.chirp_im[k] + im * b.chirp_re[k];
+  });
+  b.plan->run(work, scratch, columns);
+  // Product with the filter; real and imaginary parts change places for the inverse transform.
+  each(m, [&](std::size_t k, std::size_t at) {
+    const double re = work.re[at] * b.filter_re[k] - work.im[at] * b.filter_im[k];
+    const double im = work.re[at] * b.filter_im[k] + work.im[at] * b.filter_re[k];
+    work.re[at] = im;
+    work.im[at] = re;
+  });
+  b.plan->run(work, scratch, columns);
+  each(n_, [&](std::size_t k, std::size_t at) {
+    const double re = work.im[at], im = work.re[at];
+    data.re[at] = static_cast<T>(re * b.chirp_re[k] - im * b.chirp_im[k]);
+    data.im[at] = static_cast<T>(re * b.chirp_im[k] + im * b.chirp_re[k]);
+  });
+}
+
+template <class T>
+void Plan<T>::run(Buffer<T>& data, Buffer<T>& scratch, std::int64_t columns) const {
+  if (bluestein_) return run_bluestein(data, columns);
+  scratch.resize(n_ * columns);
+  std::int64_t s = columns;
+  for (const Stage& stage : stages_) {
+    const FftPass pass{stage.radix, stage.m, s, stage.roots.data()};
+    void* outputs[] = {scratch.re.data(), scratch.im.data()};
+    const void* inputs[] = {data.re.data(), data.im.data(), stage.twiddle_re.data(), stage.twiddle_im.data()};
+    stage.fn(outputs, inputs, 0, &pass);
+    std::swap(data.re, scratch.re);
+    std::swap(data.im, scratch.im);
+    s *= stage.radix;
+  }
+}
+
+template <class T>
+const Buffer<T>& Plan<T>::half_turns() const {
+  std::call_once(half_turns_once_, [&] {
+    half_turns_.resize(n_ + 1);
+    for (std::int64_t k = 0; k <= n_; ++k) {
+      double re, im;
+      unit_root(k, 2 * n_, re, im);
+      half_turns_.re[static_cast<std::size_t>(k)] = static_cast<T>(re);
+      half_turns_.im[static_cast<std::size_t>(k)] = static_cast<T>(im);
+    }
+  });
+  return half_turns_;
+}
+
+template <class T>
+std::shared_ptr<const Plan<T>> plan_for(std::int64_t n) {
+  static std::mutex mutex;
+  static auto* recent = new std::list<std::shared_ptr<const Plan<T>>>;
+  constexpr std::size_t kKept = 64;
+  const std::lock_guard lock(mutex);
+  for (auto at = recent->begin(); at != recent->end(); ++at) {
+    if ((*at)->size() == n) {
+      recent->splice(recent->begin(), *recent, at);
+      return recent->front();
+    }
+  }
+  recent->push_front(std::make_shared<const Plan<T>>(n));
+  if (recent->size() > kKept) recent->pop_back();
+  return recent->front();
+}
+
+template class Plan<float>;
+template class Plan<double>;
+template std::shared_ptr<const Plan<float>> plan_for(std::int64_t n);
+template std::shared_ptr<const Plan<double>> plan_for(std::int64_t n);
+
+}  // namespace flambeau::fft
