@@ -12,6 +12,7 @@ from .convert import *
 from .create import *
 from .exp_log import *
 from .fold import *
+from .fourier import *
 from .index import *
 from .join import *
 from .loss import *
