@@ -98,18 +98,22 @@ A log_add_exp(A a, A b) {
   if (std::isnan(a) || std::isnan(b)) return a + b;
   return low == high && std::isinf(low) ? low : high + std::log1p(std::exp(low - high));
 }
-// The parts are scaled by the larger real part; the smaller one underflows harmlessly.
+// high + log(1 + exp(low - high)), high having the larger real part: its imaginary part is kept unwrapped, as in PyTorch.
 c128 log_add_exp(c128 a, c128 b) {
   if (std::isnan(a.re) || std::isnan(a.im) || std::isnan(b.re) || std::isnan(b.im)) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return {nan, nan};
   }
-  const double shift = std::max(a.re, b.re);
-  if (std::isinf(shift)) return shift < 0 ? a : (a.re >= b.re ? a : b);
-  const std::complex<double> sum = std::exp(std::complex<double>(a.re - shift, a.im)) +
-                                   std::exp(std::complex<double>(b.re - shift, b.im));
-  const std::complex<double> result = std::log(sum);
-  return {result.real() + shift, result.imag()};
+  const c128 low = a.re < b.re ? a : b, high = a.re < b.re ? b : a;
+  if (std::isinf(low.re) && low.re == high.re) {
+    if (low.re < 0) return low;
+    const std::complex<double> sum = std::exp(std::complex<double>(a.re, a.im)) + std::exp(std::complex<double>(b.re, b.im));
+    const std::complex<double> result = std::log(sum);
+    return {result.real(), result.imag()};
+  }
+  const double scale = std::exp(low.re - high.re), turn = low.im - high.im;
+  const double re = scale * std::cos(turn), im = scale == 0 ? 0 : scale * std::sin(turn);
+  return {high.re + 0.5 * std::log1p(re * (2 + re) + im * im), high.im + std::atan2(im, 1 + re)};
 }
 
 Tensor logcumsumexp(const Tensor& input, std::int64_t dim) {

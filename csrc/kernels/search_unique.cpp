@@ -84,6 +84,17 @@ Three unique_flat(const char* op, const Tensor& input, bool sorted, bool inverse
 // Always sorted, whatever `sorted` says: both orders are right then.
 Three unique2(const Tensor& input, bool, bool inverse, bool counts) { return unique_flat("unique", input, true, inverse, counts); }
 
+// `dim` moved to the front, the others in their order: the order in which slices compare.
+Tensor dim_first(const Tensor& input, std::int64_t dim) {
+  Dims sizes(input.sizes()), strides(input.strides());
+  const std::int64_t size = sizes[dim], stride = strides[dim];
+  sizes.erase(dim);
+  strides.erase(dim);
+  sizes.insert(0, size);
+  strides.insert(0, stride);
+  return alias(input, sizes, strides, input.offset());
+}
+
 template <class T>
 Three unique_slices(const Tensor& rows, const Tensor& input, std::int64_t dim, bool sorted, bool inverse, bool counts) {
   const std::int64_t n = rows.sizes()[0], width = n == 0 ? 0 : rows.numel() / n;
@@ -117,10 +128,7 @@ Three unique_slices(const Tensor& rows, const Tensor& input, std::int64_t dim, b
   Dims final_sizes(input.sizes());
   final_sizes[dim] = sizes[0];
   Tensor out = empty(final_sizes, rows.dtype());
-  Dims moved_sizes(out.sizes()), moved_strides(out.strides());
-  std::swap(moved_sizes[0], moved_sizes[dim]);
-  std::swap(moved_strides[0], moved_strides[dim]);
-  copy_into(alias(out, moved_sizes, moved_strides, out.offset()), picked);
+  copy_into(dim_first(out, dim), picked);
   return {out, groups.inverse, groups.counts};
 }
 
@@ -133,10 +141,7 @@ Three unique_along(const char* op, const Tensor& input, std::int64_t dim, bool s
   for (std::int64_t d = 0; d < input.dim(); ++d) other_zero |= d != dim && input.sizes()[d] == 0;
   check(!other_zero || input.sizes()[dim] == 0,
         "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
-  Dims sizes(input.sizes()), strides(input.strides());
-  std::swap(sizes[0], sizes[dim]);
-  std::swap(strides[0], strides[dim]);
-  const Tensor rows = contiguous(alias(input, sizes, strides, input.offset()));
+  const Tensor rows = contiguous(dim_first(input, dim));
   Three result;
   dispatch_all(rows.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -79,7 +79,7 @@ def _outer_edges(points, dims, range):
             raise RuntimeError(f"histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} elements, but got {len(range)}")
         spans = [(range[2 * d], range[2 * d + 1]) for d in list_range(dims)]
     elif points.numel() == 0:
-        spans = [(0.0, 0.0)] * dims
+        spans = [(0.0, 1.0)] * dims
     else:
         low, high = points.amin(0).tolist(), points.amax(0).tolist()
         spans = list(zip(low, high, strict=True))
@@ -88,8 +88,6 @@ def _outer_edges(points, dims, range):
             raise RuntimeError(f"torch.histogramdd: dimension's range [{low}, {high}] is not finite")
         if low > high:
             raise RuntimeError("torch.histogramdd: min should not exceed max")
-    if range is None:
-        return [(low - 0.5, high + 0.5) if low == high else (low, high) for low, high in spans]
     return [(low - 0.5, high + 0.5) if low == high else (low, high) for low, high in spans]
 
 
