@@ -170,12 +170,23 @@ Tensor start_from(const char* op, const Tensor& input, IntSpan sizes, const Scal
   return result;
 }
 
+// Half types with a factor: one rounding at the end instead of one for beta * input and one for the sum.
+bool rounds_twice(const Tensor& matrix, const Scalar& beta) { return is_reduced_float(matrix.dtype()) && !beta.equals(0) && !beta.equals(1); }
+
+template <class F>
+Tensor through_float(F&& op, const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const auto wide = [](const Tensor& t) { return t.is_meta() ? empty(t.sizes(), DType::Float32, t.device()) : to_dtype(t, DType::Float32); };
+  const Tensor result = op(wide(input), wide(a), wide(b), beta, alpha);
+  return result.is_meta() ? empty(result.sizes(), a.dtype(), a.device()) : to_dtype(result, a.dtype());
+}
+
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   check_dim("addmm", "mat1", mat1, 2);
   check_dim("addmm", "mat2", mat2, 2);
   check_inner("addmm", mat1, mat2);
   check_dtypes("addmm", "mat1", mat1, "mat2", mat2);
   const std::int64_t m = mat1.sizes()[0], n = mat2.sizes()[1];
+  if (rounds_twice(mat1, beta)) return through_float(addmm, input, mat1, mat2, beta, alpha);
   Tensor result = start_from("addmm", input, {m, n}, beta, mat1);
   if (result.is_meta() || result.numel() == 0) return result;
   matrix_product(mat1.dtype(), m, n, mat1.sizes()[1], matrix(mat1), matrix(mat2), result.data(), n, alpha, !beta.equals(0));
@@ -186,6 +197,7 @@ Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, const Sc
   check(mat.dim() == 2 && vec.dim() == 1, "addmv: expected mat with 2 dimensions and vec with 1, got shapes ", mat.sizes(), " and ", vec.sizes());
   check_inner("addmv", mat, vec);
   check_dtypes("addmv", "mat", mat, "vec", vec);
+  if (rounds_twice(mat, beta)) return through_float(addmv, input, mat, vec, beta, alpha);
   Tensor result = start_from("addmv", input, {mat.sizes()[0]}, beta, mat);
   if (result.is_meta() || result.numel() == 0) return result;
   matrix_product(mat.dtype(), mat.sizes()[0], 1, mat.sizes()[1], matrix(mat), {vec.data(), vec.strides()[0], 0}, result.data(), 1, alpha, !beta.equals(0));
@@ -198,6 +210,7 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
   check(batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1], "baddbmm: expected batch2 of shape [",
         batch1.sizes()[0], ", ", batch1.sizes()[2], ", *] for batch1 ", batch1.sizes(), ", got ", batch2.sizes());
   check_dtypes("baddbmm", "batch1", batch1, "batch2", batch2);
+  if (rounds_twice(batch1, beta)) return through_float(baddbmm, input, batch1, batch2, beta, alpha);
   Tensor result = start_from("baddbmm", input, {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]}, beta, batch1);
   if (result.is_meta() || result.numel() == 0) return result;
   batched_product(result, batch1, batch2, alpha, !beta.equals(0));

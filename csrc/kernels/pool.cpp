@@ -96,13 +96,13 @@ PoolProblem fixed_problem(const char* op, const Tensor& input, std::int64_t spat
 }
 
 PoolProblem adaptive_problem(const char* op, const Tensor& input, std::int64_t spatial, IntSpan output_size) {
+  check(spatial == 1 || input.dim() > spatial, ErrorKind::Value, op, ": Input dimension should be at least ", spatial + 1, ", got shape ", input.sizes());
   check_input(op, input, spatial);
   check(output_size.size() == 1 || output_size.size() == spatial, op, ": output_size must be ", spatial, " values, got ", output_size);
   PoolProblem p = start(input, spatial);
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t in = input.sizes()[input.dim() - spatial + d];
-    std::int64_t out = output_size.size() == 1 ? output_size[0] : output_size[d];
-    if (out == -1) out = in;
+    const std::int64_t out = output_size.size() == 1 ? output_size[0] : output_size[d];
     check(out >= 0, op, ": elements of output_size must be greater than or equal to 0 but received ", output_size);
     p.axis[3 - spatial + d] = adaptive_axis(in, out);
   }

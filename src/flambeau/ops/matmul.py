@@ -3,6 +3,7 @@
 Contractions by subscripts are in einsum.py; factorisations and solvers in linalg_ops.py.
 """
 
+from .. import _C
 from .registry import composite, native
 
 __all__ = [
@@ -359,6 +360,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
     if vec1.dim() != 1 or vec2.dim() != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, got {vec1.dim()}-D and {vec2.dim()}-D.")
     shape = (vec1.shape[0], vec2.shape[0])
+    if input.dtype in (_C.float16, _C.bfloat16) and vec1.dtype == input.dtype and vec2.dtype == input.dtype:
+        # one rounding at the end
+        return addr(input.float(), vec1.float(), vec2.float(), beta=beta, alpha=alpha).to(input.dtype)
     input = input.expand(shape)
     product = vec1.unsqueeze(1) * vec2
     integral = not (input.is_floating_point() or input.is_complex() or product.is_floating_point() or product.is_complex())
@@ -372,7 +376,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 
         dtype = result_type(input, product)
         input, product = input.to(dtype), product.to(dtype)
-    if str(product.dtype) == "torch.bool":
+    if product.dtype == _C.bool:
         scaled = product if alpha else product & False
         return (input | scaled) if beta else scaled
     if alpha != 1:

@@ -1,7 +1,10 @@
 """Resampling of images: the upsample family and grid_sampler. nn/_functional/vision.py has interpolate and grid_sample."""
 
+import itertools
 import math
 
+from .. import _C
+from .recompute import recomputed_vjp
 from .registry import composite, native
 
 __all__ = [
@@ -117,14 +120,74 @@ grid_sample_to = native(
 )
 grid_sample_to_grad = native(
     f"grid_sample_to_grad(Tensor cotangent, Tensor input, Tensor grid, {_GRID}) -> (Tensor input, Tensor grid)",
-    non_differentiable="second derivatives of grid_sample are not implemented, as in PyTorch",
+    non_differentiable="grid_sample_to's rule takes the differentiable path when a graph is asked for",
     doc="Gradients of grid_sample_to in input and grid.",
 )
 
 
 @grid_sample_to.vjp
 def _(grad, input, grid, mode, padding_mode, align_corners):
+    if _C.is_grad_enabled():
+        return recomputed_vjp(
+            lambda x, at: (_plain_grid_sample(x, at, mode, padding_mode, align_corners),), (input, grid), (grad,)
+        )
     return tuple(grid_sample_to_grad(grad, input, grid, mode, padding_mode, align_corners))
+
+
+def _reflected(x, twice_low, twice_high):
+    if twice_low == twice_high:
+        return x * 0
+    low, span = twice_low / 2, (twice_high - twice_low) / 2
+    x = (x - low).abs()
+    flips = (x.detach() / span).floor()
+    extra = x - flips * span
+    return (flips % 2 == 0).where(extra, span - extra) + low
+
+
+def _padded_coordinate(x, size, padding_mode, align_corners):
+    if padding_mode == "reflection":
+        x = _reflected(x, 0, 2 * (size - 1)) if align_corners else _reflected(x, -1, 2 * size - 1)
+    return x if padding_mode == "zeros" else x.clamp(0, size - 1)
+
+
+def _axis_taps(coordinate, size, mode, padding_mode, align_corners):
+    """(position, weight) pairs of one axis; positions are whole numbers as floats, maybe outside."""
+    x = (coordinate + 1) / 2 * (size - 1) if align_corners else ((coordinate + 1) * size - 1) / 2
+    if mode == "bicubic":
+        base = x.detach().floor()
+        t = x - base
+        near = [((1.25 * d - 2.25) * d) * d + 1 for d in (t, 1 - t)]
+        far = [((-0.75 * d + 3.75) * d - 6.0) * d + 3.0 for d in (t + 1, 2 - t)]
+        weights = (far[0], *near, far[1])
+        places = [_padded_coordinate(base + (j - 1), size, padding_mode, align_corners) for j in range(4)]
+        return list(zip(places, weights, strict=True))
+    x = _padded_coordinate(x, size, padding_mode, align_corners)
+    if mode == "nearest":
+        return [(x.detach().round(), x.detach() * 0 + 1)]
+    base = x.detach().floor()
+    return [(base, 1 - (x - base)), (base + 1, x - base)]
+
+
+def _plain_grid_sample(input, grid, mode, padding_mode, align_corners):
+    """grid_sample_to over plain ops, for its second derivatives."""
+    sizes = tuple(input.shape)[2:]
+    n = len(sizes)
+    flat = input.reshape((*input.shape[:2], -1))
+    axes = [_axis_taps(grid[..., n - 1 - d], sizes[d], mode, padding_mode, align_corners) for d in range(n)]
+    result = None
+    for taps in itertools.product(*axes):
+        index, weight = None, None
+        for (place, w), size in zip(taps, sizes, strict=True):
+            inside = (place >= 0) & (place < size)
+            w = w * inside.to(input.dtype)
+            place = place.clamp(0, size - 1)
+            index = place if index is None else index * size + place
+            weight = w if weight is None else weight * w
+        lead = (input.shape[0], 1, -1)
+        where = index.to(_C.int64).reshape(lead).expand(-1, input.shape[1], -1)
+        term = flat.gather(-1, where) * weight.reshape(lead)
+        result = term if result is None else result + term
+    return result.reshape((*input.shape[:2], *tuple(grid.shape)[1:-1]))
 
 
 _MODES = ("bilinear", "nearest", "bicubic")
@@ -145,7 +208,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         Shape (N, C, H', W') or (N, C, D', H', W').
     Raises:
         RuntimeError: shapes or dtypes do not match.
-    Differentiable in input and grid, once.
+    Differentiable in input and grid; supports second derivatives.
     """
     return grid_sample_to(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
 
