@@ -24,3 +24,6 @@ from .rnn import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *
+
+# The classes (and what star imports brought besides), not the family files themselves.
+__all__ = [name for name, value in list(globals().items()) if not name.startswith("_") and isinstance(value, type)]
