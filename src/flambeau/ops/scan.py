@@ -131,7 +131,8 @@ def _(grad, result, input, dim):
     lowest = grad.new_full((), -1.7976931348623157e308 if grad.dtype == _C.float64 else -3.0e38)
     if grad.dtype == _C.float16:
         lowest = grad.new_full((), -65504.0)
-    logarithm = grad.abs().log()
+    # The inner where keeps the logarithm's own derivative finite where the gradient is 0.
+    logarithm = grad.abs().where(grad != 0, grad.new_full((), 1.0)).log()
     return backward(logarithm.where(grad > 0, lowest)) - backward(logarithm.where(grad < 0, lowest))
 
 
