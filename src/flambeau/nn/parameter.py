@@ -1,7 +1,7 @@
 """Parameters, buffers and their uninitialised forms (filled by lazy modules)."""
 
 import flambeau
-from flambeau import Tensor
+from flambeau import Tensor, _C
 
 __all__ = [
     "Buffer",
@@ -26,29 +26,11 @@ class Parameter(Tensor):
             data = flambeau.empty(0)
         return Tensor._make_subclass(cls, data, requires_grad)
 
-    def __deepcopy__(self, memo):
-        if id(self) in memo:
-            return memo[id(self)]
-        with flambeau.no_grad():
-            copied = type(self)(self.detach().clone(), self.requires_grad)
-        if self.grad is not None:
-            copied.grad = self.grad.__deepcopy__(memo)
-        memo[id(self)] = copied
-        return copied
-
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
-    def __reduce_ex__(self, protocol):
-        from collections import OrderedDict
 
-        from flambeau import _utils
-
-        # The third argument is where PyTorch keeps backward hooks; they are never saved.
-        arguments = (self.detach(), self.requires_grad, OrderedDict())
-        if self.__dict__:
-            return _utils._rebuild_parameter_with_state, (*arguments, dict(self.__dict__))
-        return _utils._rebuild_parameter, arguments
+_C._set_parameter_class(Parameter)  # ops on parameters give plain tensors
 
 
 class _BufferMeta(type(Tensor)):
