@@ -70,10 +70,16 @@ def prelu(x, weight):
 SPECS = [
     activation("relu", lambda x: np.maximum(x, 0), avoid=(0,), dtypes=("int32", *REAL)),
     activation("selu", selu, avoid=(0,)),
-    activation("celu", lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x / alpha)), avoid=(0,),
-               kwargs=({}, {"alpha": 2.0})),
+    activation(
+        "celu",
+        lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x / alpha)),
+        avoid=(0,),
+        kwargs=({}, {"alpha": 2.0}),
+    ),
     functional("elu", elu, avoid=(0,), kwargs=({}, {"alpha": 0.5})),
-    functional("gelu", gelu, kwargs=({}, {"approximate": "tanh"}), k=8),  # 1 + erf cancels for negative x
+    functional(
+        "gelu", gelu, kwargs=({}, {"approximate": "tanh"}), k=8
+    ),  # 1 + erf cancels for negative x
     functional("silu", lambda x: x * scipy.special.expit(x)),
     functional("mish", lambda x: x * np.tanh(softplus(x))),
     functional("softplus", softplus, kwargs=({}, {"beta": 2.0, "threshold": 3.0}), avoid=(1.5,)),
@@ -82,12 +88,22 @@ SPECS = [
     functional("tanhshrink", lambda x: x - np.tanh(x)),
     functional("leaky_relu", leaky_relu, avoid=(0,), kwargs=({}, {"negative_slope": 0.3})),
     functional("relu6", lambda x: np.clip(x, 0, 6), low=-3, high=9, avoid=(0, 6)),
-    functional("hardtanh", lambda x, min_val=-1.0, max_val=1.0: np.clip(x, min_val, max_val), avoid=(-1, 1, -2),
-               kwargs=({}, {"min_val": -2.0})),
+    functional(
+        "hardtanh",
+        lambda x, min_val=-1.0, max_val=1.0: np.clip(x, min_val, max_val),
+        avoid=(-1, 1, -2),
+        kwargs=({}, {"min_val": -2.0}),
+    ),
     functional("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, avoid=(-3, 3)),
     functional("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, avoid=(-3, 3)),
-    activation("hardshrink", lambda x, lambd=0.5: np.where(np.abs(x) > lambd, x, 0), avoid=(-0.5, 0.5)),
-    functional("softshrink", lambda x, lambd=0.5: np.sign(x) * np.maximum(np.abs(x) - lambd, 0), avoid=(-0.5, 0.5)),
+    activation(
+        "hardshrink", lambda x, lambd=0.5: np.where(np.abs(x) > lambd, x, 0), avoid=(-0.5, 0.5)
+    ),
+    functional(
+        "softshrink",
+        lambda x, lambd=0.5: np.sign(x) * np.maximum(np.abs(x) - lambd, 0),
+        avoid=(-0.5, 0.5),
+    ),
     OpSpec(
         "threshold",
         threshold,
@@ -104,4 +120,4 @@ SPECS = [
         dtypes=FLOATING,
         errors=[Case(args=(np.zeros((2, 3)), np.zeros(2)), match="prelu|Mismatch")],
     ),
-]  # fmt: skip
+]

@@ -65,24 +65,65 @@ def diff(x, n=1, dim=-1, prepend=None, append=None):
 
 
 SPECS = [
-    OpSpec("cumsum", lambda x, dim: np.cumsum(x, dim), DIMS, k=8,  # complex64 adds up in complex64
-           dtypes=(*INTEGERS, *HALVES, *FLOATING, *COMPLEX),
-           floor=LONG, result_dtype=promoted, errors=bad_dim("cumsum"), inplace=None),
-    OpSpec("cumprod", lambda x, dim: np.cumprod(x, dim), NEAR_ONE, dtypes=("int32", *FLOATING, "complex128"), k=16,
-           result_dtype=promoted, errors=bad_dim("cumprod")),
-    OpSpec("cummax", running(np.maximum, np.argmax), SPREAD, dtypes=FLOATING, errors=bad_dim("cummax")),
-    OpSpec("cummin", running(np.minimum, np.argmin), SPREAD, dtypes=FLOATING, errors=bad_dim("cummin")),
+    OpSpec(
+        "cumsum",
+        lambda x, dim: np.cumsum(x, dim),
+        DIMS,
+        k=8,  # complex64 adds up in complex64
+        dtypes=(*INTEGERS, *HALVES, *FLOATING, *COMPLEX),
+        floor=LONG,
+        result_dtype=promoted,
+        errors=bad_dim("cumsum"),
+        inplace=None,
+    ),
+    OpSpec(
+        "cumprod",
+        lambda x, dim: np.cumprod(x, dim),
+        NEAR_ONE,
+        dtypes=("int32", *FLOATING, "complex128"),
+        k=16,
+        result_dtype=promoted,
+        errors=bad_dim("cumprod"),
+    ),
+    OpSpec(
+        "cummax", running(np.maximum, np.argmax), SPREAD, dtypes=FLOATING, errors=bad_dim("cummax")
+    ),
+    OpSpec(
+        "cummin", running(np.minimum, np.argmin), SPREAD, dtypes=FLOATING, errors=bad_dim("cummin")
+    ),
     OpSpec("logcumsumexp", logcumsumexp, DIMS, k=16, errors=bad_dim("logcumsumexp")),
-    OpSpec("diff", diff,
-           case_samples(((5,),), ((2, 3), 1, 0), ((2, 4), 2), ((2, 3), {"prepend": Shape((2, 1))}),
-                        ((2, 3), {"append": Shape((2, 2)), "dim": 1})),
-           dtypes=("int32", *FLOATING), errors=[Case(args=(np.zeros(()),), match="diff")]),
-    OpSpec("trapezoid", lambda y, x=None, dx=1.0, dim=-1: np.trapezoid(y, x, dx, dim),
-           case_samples(((5,),), ((2, 3), {"dx": 0.5}), ((2, 3), {"dim": 0}), ((2, 3), Shape((3,)))),
-           floor=8, method=False, errors=[Case(args=(np.zeros(3), np.zeros(2)), match="")]),
-    OpSpec("cumulative_trapezoid",
-           lambda y, x=None, dx=1.0, dim=-1: np.cumsum((np.take(y, range(1, y.shape[dim]), dim)
-                                                        + np.take(y, range(y.shape[dim] - 1), dim)) * dx / 2, dim),
-           case_samples(((5,),), ((2, 3), {"dx": 0.5}), ((2, 3), {"dim": 0})),
-           floor=8, method=False, errors=[Case(args=(np.zeros(3), np.zeros(2)), match="")]),
-]  # fmt: skip
+    OpSpec(
+        "diff",
+        diff,
+        case_samples(
+            ((5,),),
+            ((2, 3), 1, 0),
+            ((2, 4), 2),
+            ((2, 3), {"prepend": Shape((2, 1))}),
+            ((2, 3), {"append": Shape((2, 2)), "dim": 1}),
+        ),
+        dtypes=("int32", *FLOATING),
+        errors=[Case(args=(np.zeros(()),), match="diff")],
+    ),
+    OpSpec(
+        "trapezoid",
+        lambda y, x=None, dx=1.0, dim=-1: np.trapezoid(y, x, dx, dim),
+        case_samples(((5,),), ((2, 3), {"dx": 0.5}), ((2, 3), {"dim": 0}), ((2, 3), Shape((3,)))),
+        floor=8,
+        method=False,
+        errors=[Case(args=(np.zeros(3), np.zeros(2)), match="")],
+    ),
+    OpSpec(
+        "cumulative_trapezoid",
+        lambda y, x=None, dx=1.0, dim=-1: np.cumsum(
+            (np.take(y, range(1, y.shape[dim]), dim) + np.take(y, range(y.shape[dim] - 1), dim))
+            * dx
+            / 2,
+            dim,
+        ),
+        case_samples(((5,),), ((2, 3), {"dx": 0.5}), ((2, 3), {"dim": 0})),
+        floor=8,
+        method=False,
+        errors=[Case(args=(np.zeros(3), np.zeros(2)), match="")],
+    ),
+]

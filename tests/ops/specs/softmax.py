@@ -40,8 +40,16 @@ def logsumexp(x, dim, keepdim=False):
 SPECS = [
     OpSpec("softmax", softmax, DIMS, dtypes=(*HALVES, *FLOATING), errors=BAD_DIM),
     OpSpec("log_softmax", log_softmax, DIMS, dtypes=(*HALVES, *FLOATING), floor=20, errors=BAD_DIM),
-    OpSpec("nn.functional.softmin", lambda x, dim: softmax(-x, dim), DIMS, method=False, errors=BAD_DIM),
-    OpSpec("logsumexp", logsumexp,
-           case_samples(((5,), 0), ((2, 3), 1, True), ((2, 3, 4), (0, 2)), ((3, 300), 1), low=-20, high=20),
-           dtypes=(*HALVES, *FLOATING), errors=BAD_DIM),
-]  # fmt: skip
+    OpSpec(
+        "nn.functional.softmin", lambda x, dim: softmax(-x, dim), DIMS, method=False, errors=BAD_DIM
+    ),
+    OpSpec(
+        "logsumexp",
+        logsumexp,
+        case_samples(
+            ((5,), 0), ((2, 3), 1, True), ((2, 3, 4), (0, 2)), ((3, 300), 1), low=-20, high=20
+        ),
+        dtypes=(*HALVES, *FLOATING),
+        errors=BAD_DIM,
+    ),
+]

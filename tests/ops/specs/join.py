@@ -1,0 +1,193 @@
+"""Joining, repeating, reversing."""
+
+import numpy as np
+
+from flambeau.testing.opspec import ALL, Case, OpSpec, Shape, case_samples
+
+SOME = ("bool", "int32", "float32", "float64", "complex64")
+DIFFERENT = [np.zeros((2, 3)), np.zeros((2, 2))]
+
+
+def spec(name, reference, *cases, errors, dtypes=SOME, **options):
+    return OpSpec(
+        name,
+        reference,
+        case_samples(*cases),
+        dtypes=dtypes,
+        inplace=False,
+        errors=errors,
+        **options,
+    )
+
+
+def joiner(function):
+    return lambda tensors, *args, **kwargs: function(
+        [np.asarray(t) for t in tensors], *args, **kwargs
+    )
+
+
+def cat(tensors, dim=0):
+    return np.concatenate(tensors, dim)
+
+
+def repeat_interleave(x, repeats, dim=None):
+    return np.repeat(x, repeats, dim)
+
+
+def roll(x, shifts, dims=None):
+    return np.roll(x, shifts, dims)
+
+
+def tile(x, dims):
+    return np.tile(x, dims)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    return tuple(np.meshgrid(*tensors, indexing=indexing))
+
+
+A, B, V = Shape((2, 3)), Shape((4, 3)), Shape((3,))
+
+SPECS = [
+    spec(
+        "cat",
+        cat,
+        ([A, B],),
+        ([A, Shape((2, 1)), Shape((2, 0))], {"dim": 1}),
+        ([V],),
+        ([A, A, A], -1),
+        dtypes=ALL,
+        errors=[
+            Case(args=(DIFFERENT, 0), match="cat"),
+            Case(args=([],), raises=(RuntimeError, ValueError), match="cat"),
+        ],
+    ),
+    spec(
+        "stack",
+        joiner(lambda t, dim=0: np.stack(t, dim)),
+        ([A, A],),
+        ([A, A], 1),
+        ([A, A, A], -1),
+        ([Shape(()), Shape(())],),
+        errors=[Case(args=(DIFFERENT,), match="stack")],
+    ),
+    spec(
+        "hstack",
+        joiner(np.hstack),
+        ([V, V],),
+        ([A, A],),
+        ([Shape(()), V],),
+        errors=[Case(args=([np.zeros((2, 3)), np.zeros((3, 3))],), match="")],
+    ),
+    spec(
+        "vstack",
+        joiner(np.vstack),
+        ([V, V],),
+        ([A, B],),
+        errors=[Case(args=(DIFFERENT,), match="")],
+    ),
+    spec(
+        "dstack",
+        joiner(np.dstack),
+        ([V, V],),
+        ([A, A],),
+        errors=[Case(args=(DIFFERENT,), match="")],
+    ),
+    spec(
+        "column_stack",
+        joiner(np.column_stack),
+        ([V, V],),
+        ([A, A],),
+        errors=[Case(args=([np.zeros(2), np.zeros(3)],), match="")],
+    ),
+    spec(
+        "flip",
+        lambda x, dims: np.flip(x, dims),
+        ((2, 3), (0,)),
+        ((2, 3), (0, 1)),
+        ((5,), (-1,)),
+        ((2, 0), (0,)),
+        errors=[
+            Case(args=(np.zeros(3), (1,)), raises=IndexError, match="flip|Dimension out of range")
+        ],
+    ),
+    spec("fliplr", np.fliplr, ((2, 3),), errors=[Case(args=(np.zeros(3),), match="fliplr")]),
+    spec("flipud", np.flipud, ((2, 3),), errors=[Case(args=(np.zeros(()),), match="flipud")]),
+    spec(
+        "rot90",
+        lambda x, k=1, dims=(0, 1): np.rot90(x, k, dims),
+        ((2, 3),),
+        ((2, 3), 2),
+        ((2, 3), -1),
+        ((2, 3, 4), 1, (1, 2)),
+        errors=[Case(args=(np.zeros(3),), match="rot")],
+    ),
+    spec(
+        "roll",
+        roll,
+        ((5,), 2),
+        ((2, 3), 1, 0),
+        ((2, 3), (1, -1), (0, 1)),
+        ((2, 3), 4),
+        errors=[Case(args=(np.zeros(3), (1, 2), (0,)), match="roll|dim")],
+    ),
+    spec(
+        "tile",
+        tile,
+        ((3,), (2,)),
+        ((2, 3), (2, 1)),
+        ((2, 3), (2,)),
+        ((3,), (2, 2)),
+        errors=[Case(args=(np.zeros(3), (-1,)), match="")],
+    ),
+    spec(
+        "Tensor.repeat",
+        lambda x, *n: np.tile(x, n),
+        ((3,), 2),
+        ((2, 3), 2, 1),
+        ((3,), 2, 2),
+        ((2, 3), 0, 1),
+        errors=[Case(args=(np.zeros((2, 3)), 2), match="repeat")],
+    ),
+    spec(
+        "repeat_interleave",
+        repeat_interleave,
+        ((3,), 2),
+        ((2, 3), 2, 1),
+        ((2, 3), 3, 0),
+        errors=[Case(args=(np.zeros(3), -1), match="repeat")],
+    ),
+    spec(
+        "kron",
+        np.kron,
+        ((2,), Shape((3,))),
+        ((2, 3), Shape((3, 2))),
+        dtypes=("int32", "float32", "float64"),
+        errors=[Case(args=(np.zeros(2),), raises=TypeError, match="")],
+    ),
+    spec(
+        "block_diag",
+        lambda *t: np.block(
+            [
+                [t[0], np.zeros((t[0].shape[0], t[1].shape[1]), t[0].dtype)],
+                [np.zeros((t[1].shape[0], t[0].shape[1]), t[0].dtype), t[1]],
+            ]
+        ),
+        ((2, 3), Shape((1, 2))),
+        dtypes=("float32", "float64"),
+        errors=[Case(args=(np.zeros((2, 2, 2)),), match="")],
+    ),
+    spec(
+        "meshgrid",
+        meshgrid,
+        ((2,), Shape((3,)), {"indexing": "ij"}),
+        ((2,), Shape((3,)), {"indexing": "xy"}),
+        errors=[Case(args=(np.zeros((2, 2)), np.zeros(2)), kwargs={"indexing": "ij"}, match="")],
+    ),
+    spec(
+        "cartesian_prod",
+        lambda a, b: np.stack([g.ravel() for g in np.meshgrid(a, b, indexing="ij")], -1),
+        ((2,), Shape((3,))),
+        errors=[Case(args=(np.zeros((2, 2)), np.zeros(2)), match="")],
+    ),
+]
