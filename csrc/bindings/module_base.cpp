@@ -190,7 +190,20 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 PyType_Spec spec = {"flambeau._C.ModuleBase", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+// `__torch_function__ = _disabled_torch_function_impl`: ops take instances of the class as plain tensors. The parser looks
+// for this function by name; called directly, it just calls.
+PyObject* disabled_torch_function_impl(PyObject*, PyObject* args) {
+  PyObject *function, *types, *positional = nullptr, *keywords = nullptr;
+  if (PyArg_ParseTuple(args, "OO|OO", &function, &types, &positional, &keywords) == 0) return nullptr;
+  PyObject* tuple = positional == nullptr ? PyTuple_New(0) : PySequence_Tuple(positional);
+  if (tuple == nullptr) return nullptr;
+  PyObject* result = PyObject_Call(function, tuple, keywords == Py_None ? nullptr : keywords);
+  Py_DECREF(tuple);
+  return result;
+}
+
 PyMethodDef functions[] = {
+    {"_disabled_torch_function_impl", disabled_torch_function_impl, METH_VARARGS, "(function, types, args, kwargs)"},
     {"configure_modules", configure_modules, METH_VARARGS, "configure_modules(cls, tensor, setter, caller, hooks)"},
     {"adopt_module_class", adopt_module_class, METH_O, "adopt_module_class(cls)"},
     {nullptr, nullptr, 0, nullptr},

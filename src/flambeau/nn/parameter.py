@@ -21,6 +21,9 @@ class Parameter(Tensor):
         requires_grad: whether gradients are recorded for it.
     """
 
+    # Results of ops on parameters are plain tensors.
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = flambeau.empty(0)
@@ -106,14 +109,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return memo[id(self)]
 
 
-class _PlainTensor(Tensor):
-    """What an uninitialised buffer becomes; behaves as a Tensor (a class change needs a Python subclass)."""
-
-
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer without a shape yet."""
 
-    cls_to_become = _PlainTensor
+    cls_to_become = Tensor
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
         data = flambeau.empty(0, device=device, dtype=dtype)
@@ -126,3 +126,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 def is_lazy(param):
     """Whether a parameter or buffer still waits for its shape."""
     return isinstance(param, UninitializedTensorMixin)
+
+
+_C._set_parameter_class(Parameter)

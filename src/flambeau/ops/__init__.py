@@ -13,6 +13,7 @@ from .create import *
 from .exp_log import *
 from .fold import *
 from .fourier import *
+from .fused_steps import *
 from .index import *
 from .join import *
 from .loss import *

@@ -1,0 +1,316 @@
+"""Worker processes of the DataLoader.
+
+Each worker has a queue of tasks and sends results through one shared queue. A worker ends when it is told to, or when its
+parent is gone. The parent looks at its workers whenever a result does not come, so a worker that dies is an error and
+never a hang; the workers are ended when the iterator is dropped and when the interpreter exits.
+"""
+
+import contextlib
+import itertools
+import os
+import queue
+import random
+import weakref
+
+import flambeau
+from flambeau import multiprocessing
+
+from .dataloader import _DatasetKind, make_fetcher
+from .sampler import draw_seed
+
+# In a worker: its WorkerInfo.
+worker_info = None
+
+# Seconds between looks at whether the other side still lives.
+_POLL = 5.0
+
+
+class WorkerInfo:
+    """What get_worker_info returns."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+        self.__dict__["_initialized"] = True
+
+    def __setattr__(self, name, value):
+        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+
+    def __repr__(self):
+        items = [f"{k}={v}" for k, v in self.__dict__.items() if k != "_initialized"]
+        return f"{type(self).__name__}({', '.join(items)})"
+
+
+class RemoteError:
+    """An exception of a worker, on its way to the parent: its class and the text of its traceback."""
+
+    def __init__(self, error, where):
+        import traceback
+
+        self.kind = type(error)
+        self.where = where
+        self.text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+    def reraise(self):
+        """Raise the same class of exception with the worker's traceback as its message."""
+        message = f"Caught {self.kind.__name__} {self.where}.\nOriginal {self.text}"
+        if self.kind is KeyError:
+            message = _Message(message)  # KeyError prints the repr of its argument
+        try:
+            error = self.kind(message)
+        except Exception:
+            # Its constructor wants other arguments.
+            raise RuntimeError(message) from None
+        raise error
+
+
+class _Message(str):
+    __slots__ = ()
+
+    def __repr__(self):
+        return str(self)
+
+
+def _end_of_iteration(worker_id):
+    return ("end", worker_id)
+
+
+def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn, drop_last, seed, init_fn, worker_id,
+                 num_workers, persistent):  # fmt: skip
+    """Body of a worker process."""
+    global worker_info
+    try:
+        flambeau.set_num_threads(1)
+        random.seed(seed)
+        flambeau.manual_seed(seed)
+        _seed_numpy(seed)
+        worker_info = WorkerInfo(id=worker_id, num_workers=num_workers, seed=seed, dataset=dataset)
+        failure = fetcher = None
+        try:
+            if init_fn is not None:
+                init_fn(worker_id)
+            fetcher = make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+        except Exception as error:
+            failure = RemoteError(error, f"in DataLoader worker process {worker_id}")
+        parent = os.getppid()
+        while not stop.is_set():
+            try:
+                task = tasks.get(timeout=_POLL)
+            except queue.Empty:
+                if os.getppid() != parent:
+                    return
+                continue
+            if task is None:
+                return
+            if task == "resume":
+                results.put((task, None))
+                if kind == _DatasetKind.Iterable:
+                    fetcher = make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+                continue
+            number, index = task
+            if failure is not None:
+                data, failure = failure, None
+            else:
+                data = _fetch(fetcher, kind, index, worker_id)
+            results.put((number, data))
+            del data
+    except KeyboardInterrupt:
+        return  # the parent reports it
+    finally:
+        # Nobody reads any more once the parent stopped: do not wait for the pipe to empty.
+        if stop.is_set():
+            results.cancel_join_thread()
+            results.close()
+
+
+def _fetch(fetcher, kind, index, worker_id):
+    try:
+        return fetcher.fetch(index)
+    except StopIteration as error:
+        if kind == _DatasetKind.Iterable:
+            return _end_of_iteration(worker_id)
+        return RemoteError(error, f"in DataLoader worker process {worker_id}")
+    except Exception as error:
+        return RemoteError(error, f"in DataLoader worker process {worker_id}")
+
+
+def _seed_numpy(seed):
+    import sys
+
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        # Not the worker's own seed: 32-bit words that differ between workers, as PyTorch does since 1.9.
+        numpy.random.seed([(seed >> shift) & 0xFFFFFFFF for shift in (0, 32)])
+
+
+class MultiProcessIterator:
+    """One pass (or, with persistent workers, one pass after the other), loaded by worker processes."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        context = loader.multiprocessing_context or multiprocessing
+        self._workers, self._tasks = [], []
+        self._results = context.Queue()
+        self._stop = context.Event()
+        self._base_seed = draw_seed(loader.generator)
+        for worker_id in range(loader.num_workers):
+            tasks = context.Queue()
+            worker = context.Process(
+                target=_worker_main,
+                args=(
+                    loader._dataset_kind, loader.dataset, tasks, self._results, self._stop, loader._auto_collation,
+                    loader.collate_fn, loader.drop_last, self._base_seed + worker_id, loader.worker_init_fn,
+                    worker_id, loader.num_workers, loader.persistent_workers,
+                ),
+                daemon=True,
+            )  # fmt: skip
+            worker.start()
+            self._tasks.append(tasks)
+            self._workers.append(worker)
+        # Runs when this object goes and at exit; must not refer to it.
+        self._finalizer = weakref.finalize(
+            self, _shutdown, list(self._workers), list(self._tasks), self._results, self._stop
+        )
+        self._start_pass()
+
+    def reset(self, loader):
+        """Begin another pass with the same workers."""
+        self._drain()
+        self._base_seed = draw_seed(loader.generator)
+        for tasks in self._tasks:
+            tasks.put("resume")
+        waiting = len(self._workers)
+        while waiting:
+            number, _ = self._receive()
+            waiting -= number == "resume"
+        self._start_pass()
+
+    def _start_pass(self):
+        self._indices = iter(self._loader._index_sampler)
+        self._sent = 0  # number of the next task
+        self._expected = 0  # number of the next batch to give
+        self._owner = {}  # tasks under way: number -> worker
+        self._arrived = {}  # results that came too early
+        self._active = [True] * len(self._workers)
+        self._turn = itertools.cycle(range(len(self._workers)))
+        self._num_yielded = 0
+        self._closed = False
+        for _ in range(self._loader.prefetch_factor * len(self._workers)):
+            self._send()
+
+    def _drain(self):
+        """Wait for results that are still under way."""
+        while self._owner:
+            number, _ = self._receive()
+            self._owner.pop(number, None)
+
+    def _send(self):
+        """Give the next indices to the next active worker."""
+        for _ in range(len(self._workers)):
+            worker_id = next(self._turn)
+            if self._active[worker_id]:
+                break
+        else:
+            return
+        try:
+            index = next(self._indices)
+        except StopIteration:
+            return
+        self._tasks[worker_id].put((self._sent, index))
+        self._owner[self._sent] = worker_id
+        self._sent += 1
+
+    def _receive(self):
+        """The next result of any worker; RuntimeError if a worker died or the timeout passed."""
+        timeout = self._loader.timeout
+        waited = 0.0
+        while True:
+            step = min(_POLL, timeout - waited) if timeout > 0 else _POLL
+            try:
+                return self._results.get(timeout=max(step, 0.001))
+            except queue.Empty:
+                waited += step
+            self._check_workers()
+            if timeout > 0 and waited >= timeout:
+                raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+
+    def _check_workers(self):
+        dead = [w for i, w in enumerate(self._workers) if self._active[i] and not w.is_alive()]
+        if dead:
+            pids = ", ".join(str(w.pid) for w in dead)
+            self._finalizer()
+            codes = ", ".join(str(w.exitcode) for w in dead)
+            raise RuntimeError(
+                f"DataLoader worker (pid(s) {pids}) exited unexpectedly (exit code {codes}; a negative one is the signal "
+                "that ended it, -9 often means: out of memory)."
+            )
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._closed:
+            raise StopIteration
+        while True:
+            if self._loader.in_order:
+                number = self._expected
+                # Tasks that a finished iterable worker never answers are skipped.
+                if number >= self._sent:
+                    return self._end()
+                if number not in self._arrived and number not in self._owner:
+                    self._expected += 1
+                    continue
+                data = self._take(number)
+                self._expected += 1
+            else:
+                if not self._owner and not self._arrived:
+                    return self._end()
+                number, data = self._take_any()
+            worker_id = self._owner.pop(number, None)
+            if isinstance(data, tuple) and len(data) == 2 and data[0] == "end" and worker_id == data[1]:
+                self._active[worker_id] = False
+                self._send()
+                continue
+            self._send()
+            if isinstance(data, RemoteError):
+                if not self._loader.persistent_workers:
+                    self._finalizer()
+                    self._closed = True
+                data.reraise()
+            self._num_yielded += 1
+            return data
+
+    def _end(self):
+        self._closed = True
+        if not self._loader.persistent_workers:
+            self._finalizer()
+        raise StopIteration
+
+    def _take(self, number):
+        while number not in self._arrived:
+            got, data = self._receive()
+            self._arrived[got] = data
+        return self._arrived.pop(number)
+
+    def _take_any(self):
+        if self._arrived:
+            return self._arrived.popitem()
+        return self._receive()
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
+
+
+def _shutdown(workers, tasks, results, stop):
+    """End all workers: ask, wait a little, then insist."""
+    stop.set()
+    for channel in tasks:
+        with contextlib.suppress(Exception):
+            channel.put(None)
+    for worker in workers:
+        worker.join(timeout=_POLL)
+        if worker.is_alive():
+            worker.terminate()
+            worker.join(timeout=_POLL)
+    for channel in [*tasks, results]:
+        channel.cancel_join_thread()
+        channel.close()
