@@ -295,7 +295,10 @@ bool parse_factory_extra(PyObject* name, PyObject* object, CallFrame& frame) {
   }
   if (same_name(name, known.pin_memory) || same_name(name, known.names)) return object == Py_None || PyBool_Check(object);
   if (same_name(name, known.layout)) {
-    return object == Py_None || std::strcmp(Py_TYPE(object)->tp_name, "flambeau.layout") == 0;
+    bool strided = true;
+    if (object != Py_None && !is_layout(object, strided)) return false;
+    check(strided, ErrorKind::NotImplemented, "layout: expected torch.strided; there are no sparse tensors. Use a dense one.");
+    return true;
   }
   return false;
 }

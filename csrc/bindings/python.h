@@ -118,6 +118,7 @@ PyObject* int_tuple(IntSpan values);          // plain tuple
 bool to_dtype(PyObject* object, DType& dtype);          // dtype, or the types bool, int, float, complex
 bool to_device(PyObject* object, Device& device);       // device or str; throws Error for an unknown device string
 bool to_memory_format(PyObject* object, MemoryFormat& format);
+bool is_layout(PyObject* object, bool& strided);
 bool to_int(PyObject* object, std::int64_t& value);     // int, __index__, one-element integer tensor; not bool, not float
 bool to_double(PyObject* object, double& value);
 bool to_scalar(PyObject* object, Scalar& value);        // bool, int, float, complex, NumPy scalars, 0-d tensors

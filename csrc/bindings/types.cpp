@@ -300,6 +300,11 @@ bool to_device(PyObject* object, Device& device) {
   return true;
 }
 
+bool is_layout(PyObject* object, bool& strided) {
+  strided = object == strided_layout;
+  return strided || Py_TYPE(object) == Py_TYPE(strided_layout);
+}
+
 bool to_memory_format(PyObject* object, MemoryFormat& format) {
   if (Py_TYPE(object) != enum_type) return false;
   format = static_cast<MemoryFormat>(reinterpret_cast<EnumObject*>(object)->value);
@@ -436,6 +441,10 @@ void bind_types(nb::module_& m) {
   }
   strided_layout = make_enum(layout_type, "strided", -1);
   m.attr("strided") = nb::handle(strided_layout);
+  // Named so that programs can compare with them and ops can refuse them; there are no sparse tensors.
+  for (const char* name : {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"}) {
+    m.attr(name) = nb::steal(make_enum(layout_type, name, -1));
+  }
   m.def("get_default_dtype", [] { return nb::steal(to_python(default_dtype())); }, "The dtype of new float tensors.");
   m.def("set_default_dtype", [](nb::handle object) {
     DType dtype;

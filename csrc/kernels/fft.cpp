@@ -114,9 +114,9 @@ template <class T>
 void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T scale) {
   const std::int64_t n = input.sizes()[dim] / 2;
   const auto plan = fft::plan_for<T>(n);
-  const Buffer<T>& turns = plan->half_turns();
+  const Buffer<double>& turns = plan->half_turns();
   const Lines from(input, dim), to(output, dim);
-  const T halved = scale / 2;
+  const double halved = static_cast<double>(scale) / 2;
   for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
     thread_local Buffer<T> data, scratch;
     data.resize(n * columns);
@@ -133,12 +133,13 @@ void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T
       for (std::int64_t k = 0; k <= n; ++k) {
         const auto at = static_cast<std::size_t>((k == n ? 0 : k) * columns + c);
         const auto mirror = static_cast<std::size_t>((k == 0 ? 0 : n - k) * columns + c);
-        const T sum_re = data.re[at] + data.re[mirror], sum_im = data.im[at] - data.im[mirror];
-        const T odd_re = data.im[at] + data.im[mirror], odd_im = data.re[mirror] - data.re[at];
-        const T w_re = turns.re[static_cast<std::size_t>(k)], w_im = turns.im[static_cast<std::size_t>(k)];
+        const double re = data.re[at], im = data.im[at], mirror_re = data.re[mirror], mirror_im = data.im[mirror];
+        const double odd_re = im + mirror_im, odd_im = mirror_re - re;
+        const double w_re = turns.re[static_cast<std::size_t>(k)], w_im = turns.im[static_cast<std::size_t>(k)];
         const bool real = k == 0 || k == n;
-        target[k * to.step] = {(sum_re + w_re * odd_re - w_im * odd_im) * halved,
-                               real ? T(0) : (sum_im + w_re * odd_im + w_im * odd_re) * halved};
+        target[k * to.step] = {
+            static_cast<T>((re + mirror_re + w_re * odd_re - w_im * odd_im) * halved),
+            real ? T(0) : static_cast<T>((im - mirror_im + w_re * odd_im + w_im * odd_re) * halved)};
       }
     }
   });
@@ -181,7 +182,7 @@ template <class T>
 void half_to_even(const Tensor& output, const Tensor& input, std::int64_t dim, T scale) {
   const std::int64_t n = output.sizes()[dim] / 2;
   const auto plan = fft::plan_for<T>(n);
-  const Buffer<T>& turns = plan->half_turns();
+  const Buffer<double>& turns = plan->half_turns();
   const Lines from(input, dim), to(output, dim);
   for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
     thread_local Buffer<T> data, scratch;
@@ -189,14 +190,14 @@ void half_to_even(const Tensor& output, const Tensor& input, std::int64_t dim, T
     for (std::int64_t c = 0; c < columns; ++c) {
       const auto* source = input.data<Complex<T>>() + from.offset(first + c);
       for (std::int64_t k = 0; k < n; ++k) {
-        Complex<T> a = source[k * from.step], b = source[(n - k) * from.step];
-        if (k == 0) a.im = b.im = T(0);  // symmetry makes them zero; not read
-        const T sum_re = a.re + b.re, sum_im = a.im - b.im, odd_re = a.re - b.re, odd_im = a.im + b.im;
-        const T w_re = turns.re[static_cast<std::size_t>(k)], w_im = -turns.im[static_cast<std::size_t>(k)];
+        c128 a(source[k * from.step]), b(source[(n - k) * from.step]);
+        if (k == 0) a.im = b.im = 0;  // symmetry makes them zero; not read
+        const double odd_re = a.re - b.re, odd_im = a.im + b.im;
+        const double w_re = turns.re[static_cast<std::size_t>(k)], w_im = -turns.im[static_cast<std::size_t>(k)];
         const auto at = static_cast<std::size_t>(k * columns + c);
         // Swapped for the inverse transform.
-        data.im[at] = sum_re - (w_re * odd_im + w_im * odd_re);
-        data.re[at] = sum_im + (w_re * odd_re - w_im * odd_im);
+        data.im[at] = static_cast<T>(a.re + b.re - (w_re * odd_im + w_im * odd_re));
+        data.re[at] = static_cast<T>(a.im - b.im + (w_re * odd_re - w_im * odd_im));
       }
     }
     plan->run(data, scratch, columns);

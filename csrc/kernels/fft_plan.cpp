@@ -199,14 +199,14 @@ void Plan<T>::run(Buffer<T>& data, Buffer<T>& scratch, std::int64_t columns) con
 }
 
 template <class T>
-const Buffer<T>& Plan<T>::half_turns() const {
+const Buffer<double>& Plan<T>::half_turns() const {
   std::call_once(half_turns_once_, [&] {
     half_turns_.resize(n_ + 1);
     for (std::int64_t k = 0; k <= n_; ++k) {
       double re, im;
       unit_root(k, 2 * n_, re, im);
-      half_turns_.re[static_cast<std::size_t>(k)] = static_cast<T>(re);
-      half_turns_.im[static_cast<std::size_t>(k)] = static_cast<T>(im);
+      half_turns_.re[static_cast<std::size_t>(k)] = re;
+      half_turns_.im[static_cast<std::size_t>(k)] = im;
     }
   });
   return half_turns_;

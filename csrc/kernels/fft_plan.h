@@ -27,8 +27,9 @@ class Plan {
   [[nodiscard]] std::int64_t size() const { return n_; }
   // Forward transform of `columns` lines in `data`, in place; `scratch` is resized. Swap re and im for the inverse.
   void run(Buffer<T>& data, Buffer<T>& scratch, std::int64_t columns) const;
-  // exp(-pi i k / n) for k <= n: turns the spectrum of n complex values into that of 2n real ones. Made on first use.
-  [[nodiscard]] const Buffer<T>& half_turns() const;
+  // exp(-pi i k / n) for k <= n: turns the spectrum of n complex values into that of 2n real ones. Made on first use,
+  // in double: that step rounds once.
+  [[nodiscard]] const Buffer<double>& half_turns() const;
 
  private:
   struct Stage {
@@ -51,7 +52,7 @@ class Plan {
   std::vector<Stage> stages_;
   std::unique_ptr<Bluestein> bluestein_;
   mutable std::once_flag half_turns_once_;
-  mutable Buffer<T> half_turns_;
+  mutable Buffer<double> half_turns_;
 };
 
 // Kept for the life of the process (the most recent 64 lengths).

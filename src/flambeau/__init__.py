@@ -34,6 +34,11 @@ from ._C import (
     preserve_format,
     set_default_dtype,
     set_num_threads,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
     uint8,
 )

@@ -26,8 +26,25 @@ template <class T>
 inline Split<T> times_minus_i(Split<T> a) { return {a.im, -a.re}; }
 template <class T>
 inline Split<T> scale(Split<T> a, T s) { return {a.re * s, a.im * s}; }
+// x * y + z, rounded once where the level has the instruction: twiddle products are what costs accuracy.
+inline float fused(float x, float y, float z) {
+#ifdef __FMA__
+  return __builtin_fmaf(x, y, z);
+#else
+  return x * y + z;
+#endif
+}
+inline double fused(double x, double y, double z) {
+#ifdef __FMA__
+  return __builtin_fma(x, y, z);
+#else
+  return x * y + z;
+#endif
+}
 template <class T>
-inline Split<T> mul(Split<T> a, T re, T im) { return {a.re * re - a.im * im, a.re * im + a.im * re}; }
+inline Split<T> mul(Split<T> a, T re, T im) {
+  return {fused(a.re, re, -(a.im * im)), fused(a.re, im, a.im * re)};
+}
 
 template <class T>
 inline void butterfly2(Split<T>* a) {

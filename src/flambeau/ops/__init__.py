@@ -33,6 +33,7 @@ from .search import *
 from .softmax import *
 from .sort import *
 from .special_unary import *
+from .spectral import *
 from .split import *
 from .statistics import *
 from .ternary import *
