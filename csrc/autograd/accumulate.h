@@ -10,7 +10,7 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(const Tensor& leaf);
   ~AccumulateGrad() override;
   Grads apply(Grads&& grads) override;
-  [[nodiscard]] std::string name() const override { return "AccumulateGrad"; }
+  [[nodiscard]] std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   [[nodiscard]] Tensor variable() const override { return leaf_; }
 
  private:

@@ -12,7 +12,7 @@ class CopySlices final : public Node {
   CopySlices(const Tensor& base, const Tensor& view, Ref<Node> inner);
   ~CopySlices() override;
   Grads apply(Grads&& grads) override;
-  [[nodiscard]] std::string name() const override { return "CopySlices"; }
+  [[nodiscard]] std::string name() const override { return "torch::autograd::CopySlices"; }
   void release_variables() override;
 
   // The view that the in-place op wrote, of `base_like` (a tensor with the base's geometry). Differentiable.

@@ -169,8 +169,9 @@ void report_anomaly(const autograd::Node& node) {
   // An exception may be pending as a C++ object only; the Python error indicator is free here.
   const autograd::Node* current = &node;
   bool first = true;
-  while (current != nullptr && current->extras) {
-    const std::string& stack = current->extras->traceback;
+  while (current != nullptr) {
+    const auto* extras = current->extras.get();
+    const std::string stack = extras != nullptr ? extras->traceback : std::string();
     const std::string name = current->name();
     const std::string message =
         stack.empty() ? "Error detected in " + name + ". No forward pass information available. Enable detect anomaly during "
@@ -180,7 +181,7 @@ void report_anomaly(const autograd::Node& node) {
                   "calculation:\n" + stack;
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw_python();
     first = false;
-    current = current->extras->parent.get();
+    current = extras != nullptr ? extras->parent.get() : nullptr;
   }
 }
 

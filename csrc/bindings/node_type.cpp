@@ -38,16 +38,15 @@ void node_dealloc(PyObject* self) {
 PyObject* node_repr(PyObject* self) {
   const Node* node = node_of(self);
   if (node == nullptr) return nullptr;
-  return guarded([&] { return PyUnicode_FromFormat("<%s object at %p>", node->name().c_str(), static_cast<void*>(self)); });
+  return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(self)->tp_name, static_cast<void*>(self));
 }
 
 PyTypeObject* type_named(const std::string& name) {
   static auto* types = new std::map<std::string, PyTypeObject*, std::less<>>;
   if (const auto found = types->find(name); found != types->end()) return found->second;
-  // The spec's name has to live as long as the type.
-  auto* full_name = new std::string("flambeau._C." + name);
+  auto* type_name = new std::string(name);  // has to live as long as the type
   PyType_Slot slots[] = {{0, nullptr}};
-  PyType_Spec spec = {full_name->c_str(), sizeof(NodeObject), 0,
+  PyType_Spec spec = {type_name->c_str(), sizeof(NodeObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   PyObject* made = checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(node_type)));
   auto* type = reinterpret_cast<PyTypeObject*>(made);
@@ -217,7 +216,9 @@ PyObject* wrap_node(const Ref<Node>& node) {
   if (!node) Py_RETURN_NONE;
   if (void* context = node->python_context(); context != nullptr) return Py_NewRef(static_cast<PyObject*>(context));
   if (node->pyobj != nullptr) return Py_NewRef(static_cast<PyObject*>(node->pyobj));
-  PyTypeObject* type = type_named(node->name());
+  std::string name = node->name();
+  name.erase(0, name.rfind(':') + 1);  // "torch::autograd::AccumulateGrad" is the name() of the type AccumulateGrad
+  PyTypeObject* type = type_named(name);
   PyObject* self = checked(type->tp_alloc(type, 0));
   reinterpret_cast<NodeObject*>(self)->node = Ref<Node>(node).release();
   node->pyobj = self;

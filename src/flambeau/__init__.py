@@ -79,7 +79,8 @@ _SUBMODULES = frozenset(
 # Names of this package that live in a submodule: name -> module.
 _LAZY = {
     **dict.fromkeys(
-        "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled".split(),
+        "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled "
+        "is_anomaly_enabled is_anomaly_check_nan_enabled".split(),
         "autograd",
     ),
     **dict.fromkeys("save load".split(), "serialization"),

@@ -3,12 +3,14 @@
 The tape and the engine are C++ (csrc/autograd); this package checks arguments and adds what is easier in Python.
 """
 
-import warnings
-
-from .. import _C
 from . import anomaly_mode, function, grad_mode, graph
 from ._api import Variable, _tensor_backward, backward, grad
-from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from .function import Function, NestedIOFunction
 from .grad_mode import (
     enable_grad,

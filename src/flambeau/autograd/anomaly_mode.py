@@ -7,7 +7,10 @@ import warnings
 
 from .. import _C
 
-__all__ = ["detect_anomaly", "set_detect_anomaly"]
+__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
+
+is_anomaly_enabled = _C.is_anomaly_enabled
+is_anomaly_check_nan_enabled = _C.is_anomaly_check_nan_enabled
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 

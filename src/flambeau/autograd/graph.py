@@ -44,7 +44,7 @@ def get_gradient_edge(tensor):
         >>> import flambeau
         >>> x = flambeau.ones(1, requires_grad=True)
         >>> flambeau.autograd.graph.get_gradient_edge(x).node.name()
-        'AccumulateGrad'
+        'torch::autograd::AccumulateGrad'
     """
     node, output_nr = _C._gradient_edge(tensor)
     # A custom Function's context does not keep its node: the tensor does.
