@@ -38,13 +38,14 @@ void node_dealloc(PyObject* self) {
 PyObject* node_repr(PyObject* self) {
   const Node* node = node_of(self);
   if (node == nullptr) return nullptr;
-  return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(self)->tp_name, static_cast<void*>(self));
+  const std::string_view full(Py_TYPE(self)->tp_name);
+  return PyUnicode_FromFormat("<%s object at %p>", full.data() + full.rfind('.') + 1, static_cast<void*>(self));
 }
 
 PyTypeObject* type_named(const std::string& name) {
   static auto* types = new std::map<std::string, PyTypeObject*, std::less<>>;
   if (const auto found = types->find(name); found != types->end()) return found->second;
-  auto* type_name = new std::string(name);  // has to live as long as the type
+  auto* type_name = new std::string("flambeau._C." + name);  // has to live as long as the type
   PyType_Slot slots[] = {{0, nullptr}};
   PyType_Spec spec = {type_name->c_str(), sizeof(NodeObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -12,6 +12,7 @@ from .anomaly_mode import (
     set_detect_anomaly,
 )
 from .function import Function, NestedIOFunction
+from .gradcheck import gradcheck, gradgradcheck
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -39,22 +40,6 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
-
-
-def gradcheck(*args, **kwargs):
-    """Compare gradients with finite differences. See flambeau.autograd.gradcheck.gradcheck."""
-    from .gradcheck import gradcheck as check
-
-    globals()["gradcheck"] = check
-    return check(*args, **kwargs)
-
-
-def gradgradcheck(*args, **kwargs):
-    """Compare second gradients with finite differences. See flambeau.autograd.gradcheck.gradgradcheck."""
-    from .gradcheck import gradgradcheck as check
-
-    globals()["gradgradcheck"] = check
-    return check(*args, **kwargs)
 
 
 def __getattr__(name):

@@ -7,14 +7,24 @@ complex input z = x + iy the gradient is ds/dx + i ds/dy; complex outputs are ch
 import itertools
 import warnings
 
-import numpy as np
-
 from .. import _C
 from ._api import grad as autograd_grad
 from .function import Function
 from .grad_mode import no_grad
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class _LazyNumpy:
+    """NumPy, imported at first use: importing flambeau does not need it."""
+
+    def __getattr__(self, name):
+        import numpy
+
+        return getattr(numpy, name)
+
+
+np = _LazyNumpy()
 
 
 class GradcheckError(RuntimeError):
