@@ -124,7 +124,7 @@ struct Wide<std::uint8_t> { using type = float; };
 template <class T, class A>
 T narrow(A value) {
   if constexpr (std::is_same_v<T, std::uint8_t>) {
-    return static_cast<std::uint8_t>(std::clamp(std::nearbyint(value), A(0), A(255)));
+    return static_cast<std::uint8_t>(std::clamp(std::floor(value + A(0.5)), A(0), A(255)));
   } else {
     return static_cast<T>(value);
   }
@@ -234,6 +234,9 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
           apply(axis, weights[d].data(), ping.data(), pong.data(), outer, inner);
         }
         total = outer * inner * (transposed ? axis.in : axis.out);
+        if constexpr (std::is_same_v<T, std::uint8_t>) {  // PyTorch keeps bytes between the passes
+          for (std::int64_t i = 0; i < total; ++i) pong[static_cast<std::size_t>(i)] = static_cast<A>(narrow<T>(pong[static_cast<std::size_t>(i)]));
+        }
         ping.swap(pong);
       }
       T* out = output + plane * to;

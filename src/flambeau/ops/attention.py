@@ -129,14 +129,14 @@ def scaled_dot_product_attention(
         or query.shape[-1] != key.shape[-1]
         or (attn_mask is not None and attn_mask.dim() > query.dim())
     )
-    if plain:
-        return _plain_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     dtype = query.dtype
     if dtype in (_C.float16, _C.bfloat16):
         query, key, value = query.float(), key.float(), value.float()
         if attn_mask is not None and attn_mask.dtype != _C.bool:
             attn_mask = attn_mask.float()
-    if query.dim() == 3:
+    if plain:
+        result = _plain_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+    elif query.dim() == 3:
         if attn_mask is not None and attn_mask.dim() == 3:
             attn_mask = attn_mask.unsqueeze(0)
         result = fused_attention(query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0), attn_mask, is_causal, scale)

@@ -465,9 +465,12 @@ def bilinear(input1, input2, weight, bias=None):
         )
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"bilinear: expected bias of shape ({weight.shape[0]},), got {tuple(bias.shape)}.")
+    if input1.dtype in (_C.float16, _C.bfloat16):  # one rounding at the end
+        wide = bilinear(input1.float(), input2.float(), weight.float(), None if bias is None else bias.float())
+        return wide.to(input1.dtype)
     lead = tuple(input1.shape[:-1])
     a = input1.reshape(-1, input1.shape[-1])
     b = input2.reshape(-1, input2.shape[-1])
     # (o, rows, j) * (rows, j), summed over j
-    result = ((a @ weight) * b).sum(-1).t().reshape(lead + (weight.shape[0],))
+    result = ((a @ weight) * b).sum(-1, dtype=a.dtype).t().reshape(lead + (weight.shape[0],))
     return result if bias is None else result + bias
