@@ -9,6 +9,39 @@ namespace {
 template <class T>
 const T& load(const char* p) { return *reinterpret_cast<const T*>(p); }
 
+// Same dtype: values are moved, not looked at.
+template <class T>
+void move_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t n) noexcept {
+  constexpr std::int64_t size = sizeof(T);
+  char* out = static_cast<char*>(dst);
+  const char* in = static_cast<const char*>(src);
+  if (dst_stride == size && src_stride == size) {
+    std::memmove(out, in, static_cast<std::size_t>(n * size));
+  } else if (src_stride == 0) {
+    const T value = load<T>(in);
+    if (dst_stride == size) {
+      if constexpr (size <= 8) {
+        constexpr DType dtype = size == 1 ? DType::UInt8 : size == 2 ? DType::Int16 : size == 4 ? DType::Int32 : DType::Int64;
+        static const TileFn fill = find_tile("fill", dtype).fn;
+        const void* source = &value;
+        fill(&dst, &source, n, nullptr);
+      } else {
+        T* typed = static_cast<T*>(dst);
+        for (std::int64_t i = 0; i < n; ++i) typed[i] = value;
+      }
+    } else {
+      for (std::int64_t i = 0; i < n; ++i, out += dst_stride) *reinterpret_cast<T*>(out) = value;
+    }
+  } else if (dst_stride == size) {
+    T* typed = static_cast<T*>(dst);
+    for (std::int64_t i = 0; i < n; ++i, in += src_stride) typed[i] = load<T>(in);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i, out += dst_stride, in += src_stride) {
+      *reinterpret_cast<T*>(out) = load<T>(in);
+    }
+  }
+}
+
 template <class To, class From>
 void cast_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t n) noexcept {
   constexpr std::int64_t to_size = sizeof(To), from_size = sizeof(From);
@@ -22,37 +55,11 @@ void cast_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t 
   const char* in = static_cast<const char*>(src);
   if (src_stride == 0) {
     const To value = convert<To>(load<From>(in));
-    for (std::int64_t i = 0; i < n; ++i, out += dst_stride) *reinterpret_cast<To*>(out) = value;
+    move_run<To>(dst, dst_stride, &value, 0, n);
     return;
   }
   for (std::int64_t i = 0; i < n; ++i, out += dst_stride, in += src_stride) {
     *reinterpret_cast<To*>(out) = convert<To>(load<From>(in));
-  }
-}
-
-// Same dtype: values are moved, not looked at.
-template <class T>
-void move_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t n) noexcept {
-  constexpr std::int64_t size = sizeof(T);
-  char* out = static_cast<char*>(dst);
-  const char* in = static_cast<const char*>(src);
-  if (dst_stride == size && src_stride == size) {
-    std::memmove(out, in, static_cast<std::size_t>(n * size));
-  } else if (src_stride == 0) {
-    const T value = load<T>(in);
-    if (dst_stride == size) {
-      T* typed = static_cast<T*>(dst);
-      for (std::int64_t i = 0; i < n; ++i) typed[i] = value;
-    } else {
-      for (std::int64_t i = 0; i < n; ++i, out += dst_stride) *reinterpret_cast<T*>(out) = value;
-    }
-  } else if (dst_stride == size) {
-    T* typed = static_cast<T*>(dst);
-    for (std::int64_t i = 0; i < n; ++i, in += src_stride) typed[i] = load<T>(in);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i, out += dst_stride, in += src_stride) {
-      *reinterpret_cast<T*>(out) = load<T>(in);
-    }
   }
 }
 

@@ -259,11 +259,13 @@ template <class To, class From>
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Out of range is INT64_MIN on every path (what cvttsd2si gives), without undefined behaviour.
+    // Through int32 (int64 for int64), out of range is its lowest value: what the hardware's conversions give, without
+    // undefined behaviour.
+    using Wide = std::conditional_t<sizeof(To) == 8, std::int64_t, std::int32_t>;
+    constexpr double limit = sizeof(To) == 8 ? 9223372036854775808.0 : 2147483648.0;
     const double wide = static_cast<double>(value);
-    const std::int64_t whole =
-        wide >= -9223372036854775808.0 && wide < 9223372036854775808.0 ? static_cast<std::int64_t>(wide) : INT64_MIN;
-    return static_cast<To>(whole);
+    const bool fits = sizeof(To) == 8 ? wide >= -limit && wide < limit : wide > -limit - 1 && wide < limit;
+    return static_cast<To>(fits ? static_cast<Wide>(wide) : static_cast<Wide>(std::int64_t(sizeof(To) == 8 ? INT64_MIN : INT32_MIN)));
   } else {
     return static_cast<To>(value);
   }

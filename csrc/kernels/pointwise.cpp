@@ -15,7 +15,7 @@ DType wider(DType dtype) {
     case DType::Bool: return DType::UInt8;
     case DType::UInt8:
     case DType::Int8:
-    case DType::Int16:
+    case DType::Int16: return DType::Int32;
     case DType::Int32: return DType::Int64;
     case DType::Int64: return DType::Float32;
     case DType::Float16:

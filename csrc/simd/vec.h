@@ -4,7 +4,12 @@
 
 #include <cstdint>
 #if defined(__SSE4_1__)
+// GCC 12 takes the undefined pass-through operands of its own AVX-512 intrinsics for mistakes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 #endif
 
 #include "core/tile.h"
@@ -145,6 +150,16 @@ template <class M>
   return r;
 #endif
 }
+
+#if FLAMBEAU_VEC_BYTES == 64
+// x * 2^n with one rounding, over the whole exponent range.
+[[gnu::always_inline]] inline Vec<float> scalef(Vec<float> x, Vec<float> n) {
+  return (Vec<float>::Raw)_mm512_scalef_ps((__m512)x.v, (__m512)n.v);
+}
+[[gnu::always_inline]] inline Vec<double> scalef(Vec<double> x, Vec<double> n) {
+  return (Vec<double>::Raw)_mm512_scalef_pd((__m512d)x.v, (__m512d)n.v);
+}
+#endif
 
 // Horizontal reductions, pairwise.
 template <class T>

@@ -118,7 +118,7 @@ template <class T> struct GeluTanhGrad {
 };
 template <class T> struct Silu {
   explicit Silu(const void*) {}
-  Vec<T> operator()(Vec<T> x) const { return x / (k<T>(1) + exp(-x)); }
+  Vec<T> operator()(Vec<T> x) const { return x / (k<T>(1) + exp_normal(-x)); }
 };
 template <class T> struct SiluGrad {
   explicit SiluGrad(const void*) {}

@@ -15,7 +15,11 @@ void half_to_float(void* const* out, const void* const* in, std::int64_t n, cons
   float* y = static_cast<float*>(out[0]);
   const Half* x = static_cast<const Half*>(in[0]);
   std::int64_t i = 0;
-#if FLAMBEAU_VEC_BYTES >= 32
+#if FLAMBEAU_VEC_BYTES >= 64
+  for (; i + 16 <= n; i += 16) {
+    _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i))));
+  }
+#elif FLAMBEAU_VEC_BYTES >= 32
   for (; i + 8 <= n; i += 8) {
     _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
   }
@@ -26,7 +30,12 @@ void float_to_half(void* const* out, const void* const* in, std::int64_t n, cons
   Half* y = static_cast<Half*>(out[0]);
   const float* x = static_cast<const float*>(in[0]);
   std::int64_t i = 0;
-#if FLAMBEAU_VEC_BYTES >= 32
+#if FLAMBEAU_VEC_BYTES >= 64
+  for (; i + 16 <= n; i += 16) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i),
+                        _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+  }
+#elif FLAMBEAU_VEC_BYTES >= 32
   for (; i + 8 <= n; i += 8) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
   }
@@ -49,10 +58,43 @@ void float_to_bf16(void* const* out, const void* const* in, std::int64_t n, cons
   }
 }
 
+// Truncation by the hardware's conversion: out of range gives the lowest integer, as convert() defines it.
+template <class To, class Wide, class From>
+void truncate_tile(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  To* y = static_cast<To*>(out[0]);
+  const From* x = static_cast<const From*>(in[0]);
+  constexpr int step = Vec<From>::size;
+  typedef Wide Whole __attribute__((vector_size(step * sizeof(Wide))));
+  std::int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    const Whole whole = __builtin_convertvector(Vec<From>::load(x + i).v, Whole);
+    for (int j = 0; j < step; ++j) y[i + j] = static_cast<To>(whole[j]);
+  }
+  for (; i < n; ++i) y[i] = convert<To>(x[i]);
+}
+const TileEntry float_i32("cast_int32", DType::Float32, DType::Int32, &truncate_tile<i32, i32, float>, kLevel);
+const TileEntry float_u8("cast_uint8", DType::Float32, DType::UInt8, &truncate_tile<u8, i32, float>, kLevel);
+#if FLAMBEAU_VEC_BYTES == 64
+const TileEntry float_i64("cast_int64", DType::Float32, DType::Int64, &truncate_tile<i64, i64, float>, kLevel);
+const TileEntry double_i64("cast_int64", DType::Float64, DType::Int64, &truncate_tile<i64, i64, double>, kLevel);
+#endif
+
 const TileEntry half_float("cast_float32", DType::Float16, DType::Float32, &half_to_float, kLevel);
 const TileEntry float_half("cast_float16", DType::Float32, DType::Float16, &float_to_half, kLevel);
 const TileEntry bf16_float("cast_float32", DType::BFloat16, DType::Float32, &bf16_to_float, kLevel);
 const TileEntry float_bf16("cast_bfloat16", DType::Float32, DType::BFloat16, &float_to_bf16, kLevel);
+
+// One value repeated (in[0] points at it).
+template <class T>
+void fill_tile(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  T* y = static_cast<T*>(out[0]);
+  const T value = *static_cast<const T*>(in[0]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = value;
+}
+const TileEntry fill1("fill", DType::UInt8, DType::UInt8, &fill_tile<u8>, kLevel);
+const TileEntry fill2("fill", DType::Int16, DType::Int16, &fill_tile<i16>, kLevel);
+const TileEntry fill4("fill", DType::Int32, DType::Int32, &fill_tile<i32>, kLevel);
+const TileEntry fill8("fill", DType::Int64, DType::Int64, &fill_tile<i64>, kLevel);
 
 template <class To, class... From>
 struct RegisterCasts {
