@@ -7,13 +7,14 @@ never a hang; the workers are ended when the iterator is dropped and when the in
 
 import contextlib
 import itertools
+import multiprocessing
 import os
 import queue
 import random
 import weakref
+from multiprocessing import connection
 
 import flambeau
-from flambeau import multiprocessing
 
 from .dataloader import _DatasetKind, make_fetcher
 from .sampler import draw_seed
@@ -168,7 +169,7 @@ class MultiProcessIterator:
             self._workers.append(worker)
         # Runs when this object goes and at exit; must not refer to it.
         self._finalizer = weakref.finalize(
-            self, _shutdown, list(self._workers), list(self._tasks), self._results, self._stop
+            self, _shutdown, os.getpid(), list(self._workers), list(self._tasks), self._results, self._stop
         )
         self._start_pass()
 
@@ -221,17 +222,17 @@ class MultiProcessIterator:
 
     def _receive(self):
         """The next result of any worker; RuntimeError if a worker died or the timeout passed."""
-        timeout = self._loader.timeout
-        waited = 0.0
+        timeout = self._loader.timeout or None
+        reader = self._results._reader
         while True:
-            step = min(_POLL, timeout - waited) if timeout > 0 else _POLL
-            try:
-                return self._results.get(timeout=max(step, 0.001))
-            except queue.Empty:
-                waited += step
-            self._check_workers()
-            if timeout > 0 and waited >= timeout:
+            # A worker's sentinel becomes ready when it ends, however it ends.
+            sentinels = [w.sentinel for i, w in enumerate(self._workers) if self._active[i]]
+            ready = connection.wait([reader, *sentinels], timeout)
+            if not ready:
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+            if reader in ready or reader.poll(0.1):
+                return self._results.get()
+            self._check_workers()
 
     def _check_workers(self):
         dead = [w for i, w in enumerate(self._workers) if self._active[i] and not w.is_alive()]
@@ -300,8 +301,10 @@ class MultiProcessIterator:
         return len(self._loader._index_sampler)
 
 
-def _shutdown(workers, tasks, results, stop):
+def _shutdown(owner, workers, tasks, results, stop):
     """End all workers: ask, wait a little, then insist."""
+    if os.getpid() != owner:
+        return  # a copy of the iterator in a forked process: the workers are not its own
     stop.set()
     for channel in tasks:
         with contextlib.suppress(Exception):
