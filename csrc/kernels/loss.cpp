@@ -241,20 +241,20 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
   check(input.dim() > 0, ErrorKind::Value, "cross_entropy: expected 1 or more dimensions (got 0)");
   if (!is_floating(input.dtype())) throw_bad_dtype("log_softmax_kernel_impl", input.dtype());
   const bool soft = input.sizes() == target.sizes();
-  const Problem p = soft ? soft_problem(input, target, weight) : make_problem("cross_entropy", input, target, weight, ignore);
+  Problem p = soft ? soft_problem(input, target, weight) : make_problem("cross_entropy", input, target, weight, ignore);
   if (input.is_meta()) return meta_result(input, p, reduction);
   std::vector<double> losses(static_cast<std::size_t>(p.rows));
-  dispatch_all(input.dtype(), [&](auto tag) {
+  // Half types compute in float32: rounding the logarithm before the subtraction would cost the loss its last digits.
+  p.scores = to_dtype(p.scores, compute_dtype(input.dtype()));
+  dispatch_floating("cross_entropy", p.scores.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      Tensor lse = empty(IntSpan(&p.rows, 1), input.dtype());
-      logsumexp_rows<T>(p, lse);
-      if (soft) {
-        const Tensor q = classes_last(to_dtype(target, DType::Float64));
-        soft_losses<T>(p, lse, q.data<double>(), smoothing, losses);
-      } else {
-        hard_losses<T>(p, lse, smoothing, losses);
-      }
+    Tensor lse = empty(IntSpan(&p.rows, 1), p.scores.dtype());
+    logsumexp_rows<T>(p, lse);
+    if (soft) {
+      const Tensor q = classes_last(to_dtype(target, DType::Float64));
+      soft_losses<T>(p, lse, q.data<double>(), smoothing, losses);
+    } else {
+      hard_losses<T>(p, lse, smoothing, losses);
     }
   });
   double divisor = 1;

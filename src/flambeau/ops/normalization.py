@@ -42,13 +42,34 @@ layer_norm = native(
         Ba, Kiros, Hinton, "Layer Normalization", 2016, arXiv:1607.06450, eq. 3. Differs: the paper has no eps.
     """,
 )
-rms_norm = native(
+_rms_norm = native(
     "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     doc="""Divide each trailing slice by its root mean square: y = x / sqrt(mean(x ** 2) + eps) * weight.
 
     eps defaults to the machine epsilon of the dtype computed in. Zhang, Sennrich, 2019, arXiv:1910.07467, eq. 4.
     """,
 )
+
+
+@composite
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Divide each trailing slice by its root mean square: y = x / sqrt(mean(x ** 2) + eps) * weight.
+
+    Args:
+        input: floating or complex, shape (*, *normalized_shape).
+        eps: by default the machine epsilon of the dtype computed in.
+    References:
+        Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019, arXiv:1910.07467, eq. 4.
+    """
+    if not input.is_complex():
+        return _rms_norm(input, normalized_shape, weight, eps)
+    # The complex square, not the modulus: PyTorch's definition.
+    if eps is None:
+        eps = 2.220446049250313e-16 if input.dtype.itemsize == 16 else 1.1920928955078125e-07
+    y = input * ((input * input).mean(_trailing(normalized_shape), True) + eps).rsqrt()
+    return y if weight is None else y * weight
+
+
 native_layer_norm = native(
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) "
     "-> (Tensor output, Tensor mean, Tensor rstd)",
@@ -66,7 +87,7 @@ def _(grad, input, normalized_shape, weight, eps, needs):
     return layer_norm_backward(grad, input, normalized_shape, weight, eps, False, needs)
 
 
-@rms_norm.vjp
+@_rms_norm.vjp
 def _(grad, input, normalized_shape, weight, eps, needs):
     if eps is None:
         eps = 2.220446049250313e-16 if input.dtype.itemsize == 8 else 1.1920928955078125e-07
@@ -204,6 +225,8 @@ def batch_norm(
     input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5, cudnn_enabled=True
 ):
     """_batch_norm's output, with the arguments of nn.functional.batch_norm."""
+    if input.dim() < 2 and input.numel() == 0:
+        return input.clone()  # no channels to speak of; PyTorch lets it pass
     use_batch = training or running_mean is None
     return _batch_norm(input, weight, bias, running_mean, running_var, use_batch, momentum, eps)[0]
 

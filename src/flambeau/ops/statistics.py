@@ -277,10 +277,12 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
 @composite
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Dot product along dim over the product of the 2-norms, each at least eps."""
+    from .view import broadcast_tensors
+
     common = (x1.new_empty(()) * x2.new_empty(())).dtype if x1.dtype != x2.dtype else x1.dtype
     if not (common.is_floating_point or common.is_complex):
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common}")
-    x1, x2 = x1.to(common), x2.to(common)
+    x1, x2 = broadcast_tensors(x1.to(common), x2.to(common))
     n1 = vector_norm(x1, 2, dim, True)
     n2 = vector_norm(x2, 2, dim, True)
     # The floor takes no part in the gradient, as in PyTorch.
