@@ -194,7 +194,8 @@ void run_kernel(const OpDef& def, const Value* arguments, Value* results, const 
     if (!kernel.takes_out) copy_to_out(def, results, inplace);
   } else {
     kernel.boxed(kernel, arguments, results, kernel.takes_out ? out : Out{});
-    if (out.given() && !kernel.takes_out) copy_to_out(def, results, out);
+    // A kernel may take `out` for the in-place form only and return a new tensor.
+    if (out.given() && (!kernel.takes_out || !results[0].tensor().is(out[0]))) copy_to_out(def, results, out);
   }
 }
 
