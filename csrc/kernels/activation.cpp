@@ -41,6 +41,9 @@ Tensor hardtanh(const Tensor& input, const Scalar& min_val, const Scalar& max_va
   const TileNumber params(min_val, max_val, kernel.in);
   return elementwise("hardtanh", {&input}, kernel, input.dtype(), &params, out);
 }
+Tensor relu6(const Tensor& input, const Out& out) {
+  return hardtanh(input, Scalar(std::int64_t{0}), Scalar(std::int64_t{6}), out);
+}
 Tensor elu(const Tensor& input, double alpha, double scale, double input_scale, const Out& out) {
   static constexpr Tiles tiles("elu");
   return activate("elu", tiles, input, {alpha, scale, input_scale}, out);
@@ -95,6 +98,7 @@ const Kernel relu_kernel("relu", &relu);
 const Kernel leaky_relu_kernel("leaky_relu", &leaky_relu);
 const Kernel threshold_kernel("threshold", &threshold);
 const Kernel hardtanh_kernel("hardtanh", &hardtanh);
+const Kernel relu6_kernel("relu6", &relu6);
 const Kernel elu_kernel("elu_scaled", &elu);
 const Kernel gelu_kernel("gelu", &gelu);
 const Kernel silu_kernel("silu", &silu);

@@ -24,8 +24,6 @@ struct Sqrt { template <class T> static T call(T x) { return sqrt1(x); } };
 struct Rsqrt { template <class T> static T call(T x) { return T(1) / sqrt1(x); } };
 struct Sign {
   template <class T> static T call(T x) { return static_cast<T>((x > T(0)) - (x < T(0))); }
-  static float call(float x) { return x != x ? x : static_cast<float>((x > 0) - (x < 0)); }
-  static double call(double x) { return x != x ? x : static_cast<double>((x > 0) - (x < 0)); }
 };
 struct Floor { template <class T> static T call(T x) { return floor1(x); } };
 struct Ceil { template <class T> static T call(T x) { return ceil1(x); } };

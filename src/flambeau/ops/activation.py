@@ -47,7 +47,7 @@ def _(grad):
     return zeros_like(grad)
 
 
-_threshold = native(
+threshold = native(
     "threshold(Tensor input, Scalar threshold, Scalar value) -> Tensor",
     inplace=True,
     out=True,
@@ -55,19 +55,14 @@ _threshold = native(
 )
 
 
-@_threshold.vjp
+@threshold.vjp
 def _(grad, input, threshold):
     return _threshold_backward(grad, input, float(threshold))
 
 
-def threshold(input, threshold, value, inplace=False):
-    """Input where input > threshold, else value."""
-    return (_threshold.inplace if inplace else _threshold)(input, threshold, value)
+threshold_ = threshold.inplace
 
-
-threshold_ = _threshold.inplace
-
-_leaky_relu = native(
+leaky_relu = native(
     "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
     inplace=True,
     doc="Input where it is positive, else negative_slope * input.",
@@ -78,7 +73,7 @@ _leaky_relu_backward = native(
 )
 
 
-@_leaky_relu.vjp
+@leaky_relu.vjp
 def _(grad, input, negative_slope):
     return _leaky_relu_backward(grad, input, negative_slope)
 
@@ -93,12 +88,7 @@ def _(grad):
     return zeros_like(grad)
 
 
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """Input where it is positive, else negative_slope * input."""
-    return (_leaky_relu.inplace if inplace else _leaky_relu)(input, negative_slope)
-
-
-leaky_relu_ = _leaky_relu.inplace
+leaky_relu_ = leaky_relu.inplace
 
 _elu = native(
     "elu_scaled(Tensor input, float alpha, float scale, float input_scale) -> Tensor",
@@ -127,43 +117,48 @@ def _(grad, grad_output, input, alpha, scale, input_scale):
     return where(input <= 0, grad * grad_output * curvature, 0)
 
 
-def elu(input, alpha=1.0, inplace=False):
+def elu(input, alpha=1.0):
     """Input where it is positive, else alpha * (exp(input) - 1)."""
-    return (_elu.inplace if inplace else _elu)(input, alpha, 1.0, 1.0)
+    return _elu(input, alpha, 1.0, 1.0)
+
+
+def elu_(input, alpha=1.0):
+    """Elu in place."""
+    return _elu.inplace(input, alpha, 1.0, 1.0)
 
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def selu(input, inplace=False):
+def selu(input):
     """Self-normalising elu: scale * (input if positive else alpha * (exp(input) - 1)), with fixed scale and alpha.
 
     References:
         Klambauer et al., "Self-Normalizing Neural Networks", 2017, arXiv:1706.02515.
     """
-    return (_elu.inplace if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
-
-
-def celu(input, alpha=1.0, inplace=False):
-    """Input where it is positive, else alpha * (exp(input / alpha) - 1)."""
-    if alpha == 0:
-        raise ZeroDivisionError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return (_elu.inplace if inplace else _elu)(input, alpha, 1.0, 1.0 / alpha)
-
-
-def elu_(input, alpha=1.0):
-    """Elu in place."""
-    return elu(input, alpha, inplace=True)
+    return _elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
 def selu_(input):
     """Selu in place."""
-    return selu(input, inplace=True)
+    return _elu.inplace(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
+
+
+def _check_celu(alpha):
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
+def celu(input, alpha=1.0):
+    """Input where it is positive, else alpha * (exp(input / alpha) - 1)."""
+    _check_celu(alpha)
+    return _elu(input, alpha, 1.0, 1.0 / alpha)
 
 
 def celu_(input, alpha=1.0):
     """Celu in place."""
-    return celu(input, alpha, inplace=True)
+    _check_celu(alpha)
+    return _elu.inplace(input, alpha, 1.0, 1.0 / alpha)
 
 
 gelu = native(
@@ -205,13 +200,14 @@ def _(grad, grad_output, input, approximate):
     return grad * grad_output * sech * (slope + 0.5 * input * (curve - 2 * bend * slope.square()))
 
 
-_silu = unary("silu", "input * sigmoid(input).", methods=("_silu",))
+silu = unary("silu", "input * sigmoid(input), also called swish.", methods=("_silu",))
 _silu_backward = native(
-    "silu_backward(Tensor grad_output, Tensor input) -> Tensor", doc="grad_output times the derivative of silu at input."
+    "silu_backward(Tensor grad_output, Tensor input) -> Tensor",
+    doc="grad_output times the derivative of silu at input.",
 )
 
 
-@_silu.vjp
+@silu.vjp
 def _(grad, input):
     if input.is_complex():
         gate = sigmoid(input)
@@ -230,18 +226,16 @@ def _(grad, grad_output, input):
     return grad * grad_output * gate * (1 - gate) * (2 + input * (1 - 2 * gate))
 
 
-def silu(input, inplace=False):
-    """Input * sigmoid(input), also called swish."""
-    return (_silu.inplace if inplace else _silu)(input)
-
-
-_mish = unary("mish", "input * tanh(softplus(input)).", methods=("_mish",))
+mish = unary(
+    "mish", "input * tanh(softplus(input)); Misra, 2019, arXiv:1908.08681.", methods=("_mish",)
+)
 _mish_backward = native(
-    "mish_backward(Tensor grad_output, Tensor input) -> Tensor", doc="grad_output times the derivative of mish at input."
+    "mish_backward(Tensor grad_output, Tensor input) -> Tensor",
+    doc="grad_output times the derivative of mish at input.",
 )
 
 
-@_mish.vjp
+@mish.vjp
 def _(grad, input):
     return _mish_backward(grad, input)
 
@@ -257,15 +251,6 @@ def _(grad, grad_output, input):
     sech = 1 - bend.square()
     curvature = gate * (1 - gate) - 2 * gate.square() * bend
     return grad * grad_output * sech * (2 * gate + input * curvature)
-
-
-def mish(input, inplace=False):
-    """Input * tanh(softplus(input)).
-
-    References:
-        Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019, arXiv:1908.08681.
-    """
-    return (_mish.inplace if inplace else _mish)(input)
 
 
 softplus = native(
@@ -303,7 +288,7 @@ def _(grad, input):
     return grad * sigmoid(-input)
 
 
-_hardtanh = native(
+hardtanh = native(
     "hardtanh(Tensor input, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     inplace=True,
     out=True,
@@ -311,54 +296,35 @@ _hardtanh = native(
 )
 
 
-@_hardtanh.vjp
+@hardtanh.vjp
 def _(grad, input, min_val, max_val):
     return where((input > min_val) & (input < max_val), grad, 0)
 
 
-def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """Limit values to [min_val, max_val]; the gradient is 0 at the limits too."""
-    return (_hardtanh.inplace if inplace else _hardtanh)(input, min_val, max_val)
+hardtanh_ = hardtanh.inplace
+
+relu6 = native("relu6(Tensor input) -> Tensor", inplace=True, doc="min(max(input, 0), 6).")
 
 
-def hardtanh_(input, min_val=-1.0, max_val=1.0):
-    """Hardtanh in place."""
-    return _hardtanh.inplace(input, min_val, max_val)
+@relu6.vjp
+def _(grad, result):
+    return where((result > 0) & (result < 6), grad, 0)
 
 
-def relu6(input, inplace=False):
-    """min(max(input, 0), 6)."""
-    return (_hardtanh.inplace if inplace else _hardtanh)(input, 0, 6)
+hardsigmoid = unary("hardsigmoid", "min(max(input + 3, 0), 6) / 6.", methods=("_hardsigmoid",))
 
 
-_hardsigmoid = unary("hardsigmoid", "min(max(input + 3, 0), 6) / 6.", methods=("_hardsigmoid",))
-
-
-@_hardsigmoid.vjp
+@hardsigmoid.vjp
 def _(grad, input):
     return where((input > -3) & (input < 3), grad / 6, 0)
 
 
-def hardsigmoid(input, inplace=False):
-    """min(max(input + 3, 0), 6) / 6, a piecewise linear sigmoid."""
-    return (_hardsigmoid.inplace if inplace else _hardsigmoid)(input)
+hardswish = unary("hardswish", "input * hardsigmoid(input).", methods=("_hardswish",))
 
 
-_hardswish = unary("hardswish", "input * hardsigmoid(input).", methods=("_hardswish",))
-
-
-@_hardswish.vjp
+@hardswish.vjp
 def _(grad, input):
     return where(input <= -3, 0, where(input < 3, grad * (input / 3 + 0.5), grad))
-
-
-def hardswish(input, inplace=False):
-    """Input * hardsigmoid(input).
-
-    References:
-        Howard et al., "Searching for MobileNetV3", 2019, arXiv:1905.02244.
-    """
-    return (_hardswish.inplace if inplace else _hardswish)(input)
 
 
 hardshrink = native(
@@ -384,16 +350,6 @@ softshrink = native(
 @softshrink.vjp
 def _(grad, input, lambd):
     return where((input >= -lambd) & (input <= lambd), 0, grad)
-
-
-def tanhshrink(input):
-    """Input - tanh(input)."""
-    return input - tanh(input)
-
-
-def softsign(input):
-    """Input / (1 + |input|)."""
-    return input / (input.abs() + 1)
 
 
 @composite
@@ -434,6 +390,7 @@ def prelu(input, weight):
     Args:
         input: floating point, shape (n, channels, *) or any shape for one weight.
         weight: same dtype, shape (channels,) or (1,) or ().
+
     Raises:
         RuntimeError: the number of weights is neither 1 nor input.shape[1].
     """
@@ -458,26 +415,30 @@ def prelu(input, weight):
     return _prelu(input, weight)
 
 
-@composite(methods=())
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """Leaky relu with a slope drawn uniformly from [lower, upper) per element; their mean when not training."""
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
-    negative = input <= 0
-    # One draw per element that needs one, in order, as PyTorch draws them.
-    slopes = ones_like(input)
-    count = int(negative.sum())
-    slopes[negative] = input.new_empty(count).uniform_(lower, upper)
-    return input.mul_(slopes) if inplace else input * slopes
+    return input * _rrelu_slopes(input, lower, upper, training)
 
 
 def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """Rrelu in place."""
-    return rrelu(input, lower, upper, training, inplace=True)
+    return input.mul_(_rrelu_slopes(input.detach(), lower, upper, training))
 
+
+def _rrelu_slopes(input, lower, upper, training):
+    if lower > upper:
+        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
+    if not training:
+        return where(input > 0, 1.0, (lower + upper) / 2).to(input.dtype)
+    negative = input <= 0
+    # One draw per element that needs one, in order, as PyTorch draws them.
+    slopes = ones_like(input)
+    slopes[negative] = input.new_empty(int(negative.sum())).uniform_(lower, upper)
+    return slopes
 
 
 __all__ = [
-    "celu", "celu_", "gelu", "hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "selu", "selu_", "threshold",
-    "threshold_",
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_",
+    "leaky_relu", "leaky_relu_", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu", "rrelu_", "selu",
+    "selu_", "silu", "softplus", "softshrink", "threshold", "threshold_",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Sums, products, quotients, powers and extrema of tensors, and the Python operators for them."""
 
-from .. import _C
+from flambeau import _C
+
 from .pointwise import INTEGRAL, STEP, as_tensor, binary, number_first, unary, zeros_like
 from .registry import composite, native, overload
 from .ternary import where
@@ -351,7 +352,7 @@ def _(grad, input):
     return grad * input.sgn()
 
 
-sign = unary("sign", "Sign of input: -1, 0 or 1; NaN stays.")
+sign = unary("sign", "Sign of input: -1, 0 or 1; 0 for NaN.")
 
 
 @sign.vjp
@@ -505,8 +506,8 @@ def _(grad, input, other):
 
 
 __all__ = [
-    "abs", "absolute", "add", "copysign", "div", "divide", "float_power", "floor_divide", "fmax", "fmin", "fmod", "gcd",
-    "heaviside", "hypot", "lcm", "maximum", "minimum", "mul", "multiply", "neg", "negative", "nextafter", "positive", "pow",
-    "reciprocal", "remainder", "rsqrt", "rsub", "sgn", "sign", "signbit", "sqrt", "square", "sub", "subtract",
-    "true_divide",
+    "abs", "absolute", "add", "copysign", "div", "divide", "float_power", "floor_divide", "fmax", "fmin",
+    "fmod", "gcd", "heaviside", "hypot", "lcm", "maximum", "minimum", "mul", "multiply", "neg", "negative",
+    "nextafter", "positive", "pow", "reciprocal", "remainder", "rsqrt", "rsub", "sgn", "sign", "signbit",
+    "sqrt", "square", "sub", "subtract", "true_divide",
 ]  # fmt: skip

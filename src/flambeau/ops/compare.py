@@ -1,6 +1,7 @@
 """Comparisons, tests of values and logic: results are bool and have no gradient."""
 
-from .. import _C
+from flambeau import _C
+
 from .pointwise import BOOLEAN, binary, ones_like, require_tensors, unary
 from .registry import composite
 
@@ -79,7 +80,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 __all__ = [
-    "allclose", "eq", "ge", "greater", "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf",
-    "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "ne",
-    "not_equal",
+    "allclose", "eq", "ge", "greater", "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lt", "ne", "not_equal",
 ]  # fmt: skip

@@ -104,4 +104,15 @@ def _(grad, input, other):
 
 xlogy = overload("xlogy", _xlogy, number_first("xlogy", rule=lambda grad, self, other: grad * self / other))
 
-__all__ = ["exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "xlogy"]
+__all__ = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "xlogy",
+]  # fmt: skip

@@ -1,6 +1,7 @@
 """Shorthands for declaring elementwise ops of one and two tensors, and helpers of their gradient rules."""
 
-from .. import _C
+from flambeau import _C
+
 from .registry import native
 
 

@@ -301,5 +301,6 @@ for _name in _POLYNOMIALS:
 
 # PyTorch has the methods but not under these names: they served the declarations only.
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid",
+    "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
+    "sigmoid",
 ]  # fmt: skip

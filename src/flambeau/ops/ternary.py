@@ -254,6 +254,6 @@ def _(grad, tensor1, tensor2, value):
 
 
 __all__ = [
-    "addcdiv", "addcmul", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "lerp",
-    "where",
+    "addcdiv", "addcmul", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "lerp", "where",
 ]  # fmt: skip

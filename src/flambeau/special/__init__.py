@@ -1,16 +1,16 @@
 """torch.special: special functions. Most are also functions of the package itself, some under another name."""
 
-from ..ops import special_unary as _ops
-from ..ops.exp_log import exp2, expm1, log1p, xlogy
-from ..ops.rounding import round
-from ..ops.softmax import log_softmax, logsumexp, softmax
-from ..ops.special_unary import digamma, erf, erfc, erfinv, i0, logit, polygamma
-from ..ops.special_unary import igamma as gammainc
-from ..ops.special_unary import igammac as gammaincc
-from ..ops.special_unary import lgamma as gammaln
-from ..ops.special_unary import mvlgamma as multigammaln
-from ..ops.special_unary import sigmoid as expit
-from ..ops.trig import sinc
+from flambeau.ops import special_unary as _ops
+from flambeau.ops.exp_log import exp2, expm1, log1p, xlogy
+from flambeau.ops.rounding import round
+from flambeau.ops.softmax import log_softmax, logsumexp, softmax
+from flambeau.ops.special_unary import digamma, erf, erfc, erfinv, i0, logit, polygamma
+from flambeau.ops.special_unary import igamma as gammainc
+from flambeau.ops.special_unary import igammac as gammaincc
+from flambeau.ops.special_unary import lgamma as gammaln
+from flambeau.ops.special_unary import mvlgamma as multigammaln
+from flambeau.ops.special_unary import sigmoid as expit
+from flambeau.ops.trig import sinc
 
 psi = digamma
 
