@@ -4,6 +4,7 @@ Native ops come from flambeau.ops as they are; wrappers and compositions are in 
 """
 
 from flambeau import ops
+from flambeau.ops.pad import pad
 
 from ._functional.activation import *
 from ._functional.attention import *
@@ -46,7 +47,6 @@ _FROM_OPS = (
     "linear",
     "logsigmoid",
     "one_hot",
-    "pad",
     "pairwise_distance",
     "pdist",
     "pixel_shuffle",
