@@ -77,6 +77,7 @@ class Run {
   // Does the cotangent of this node's outputs matter to what was asked for?
   bool is_wanted(Node& node) {
     if (!selective_) [[likely]] return true;
+    if (!reaches(node)) return true;  // below a CopySlices: it decides
     const std::uint32_t index = find(&node);
     return scratch_.slots[index].needed || captures_.count(index) != 0;
   }

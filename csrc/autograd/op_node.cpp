@@ -27,10 +27,7 @@ Grads OpNode::apply(Grads&& grads) {
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.");
   Grads out(next_edges.size());
-  grads_in = &grads;
-  grads_out = &out;
-  def->rules->apply(*this);
-  grads_in = grads_out = nullptr;
+  def->rules->apply(*this, grads, out);
   return out;
 }
 

@@ -32,9 +32,6 @@ class OpNode final : public Node {
   // Number of edges that each differentiable parameter takes (a Tensor[] takes as many as it has items).
   InlineVec<std::uint32_t, 2> edge_counts;
   bool released = false;
-  // Set by the engine's call of apply() for the rules: cotangents of results in, of inputs out.
-  Grads* grads_in = nullptr;
-  Grads* grads_out = nullptr;
 };
 
 }  // namespace flambeau::autograd

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "autograd/node.h"
 #include "bindings/python.h"
 
 namespace flambeau::python {
@@ -16,7 +17,7 @@ class PyRules final : public Rules {
   [[nodiscard]] bool empty() const { return rules_.empty(); }
 
   [[nodiscard]] Reads reads(std::uint64_t needed) const override;
-  void apply(autograd::OpNode& node) const override;
+  void apply(autograd::OpNode& node, const autograd::Grads& grads_in, autograd::Grads& grads_out) const override;
 
  private:
   struct Source {
@@ -30,7 +31,8 @@ class PyRules final : public Rules {
     Reads reads;
   };
   [[nodiscard]] Source find_source(const std::string& name) const;
-  [[nodiscard]] Object evaluate(const Source& source, autograd::OpNode& node) const;
+  [[nodiscard]] Object evaluate(const Source& source, autograd::OpNode& node, const autograd::Grads& grads_in,
+                               std::uint64_t needed) const;
   [[nodiscard]] bool active(const Rule& rule, std::uint64_t needed) const {
     return rule.target < 0 || (needed >> rule.target & 1U) != 0;
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/inline_vec.h"
 #include "core/kernel.h"
 
 namespace flambeau {
@@ -52,7 +53,7 @@ class Rules {
   };
   [[nodiscard]] virtual Reads reads(std::uint64_t needed) const = 0;
   // Cotangents of the needed differentiable parameters from those of the results.
-  virtual void apply(autograd::OpNode& node) const = 0;
+  virtual void apply(autograd::OpNode& node, const InlineVec<Tensor, 3>& grads_in, InlineVec<Tensor, 3>& grads_out) const = 0;
 };
 
 struct OpDef {
