@@ -64,15 +64,15 @@ def _filled(input, mask, value):
 
 
 def _lowest(dtype):
-    from .. import types
+    from .. import type_info
 
-    return float("-inf") if dtype.is_floating_point else (False if dtype is _C.bool else types.iinfo(dtype).min)
+    return float("-inf") if dtype.is_floating_point else (False if dtype is _C.bool else type_info.iinfo(dtype).min)
 
 
 def _highest(dtype):
-    from .. import types
+    from .. import type_info
 
-    return float("inf") if dtype.is_floating_point else (True if dtype is _C.bool else types.iinfo(dtype).max)
+    return float("inf") if dtype.is_floating_point else (True if dtype is _C.bool else type_info.iinfo(dtype).max)
 
 
 def _integer_sum_dtype(input, dtype):
@@ -179,7 +179,7 @@ def logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
 
 def norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None):
     """Vector norm of the unmasked elements over `dim`."""
-    from ..linalg import vector_norm
+    from ..ops.reduce import vector_norm
 
     mask = _mask_of(input, mask, "norm")
     input = input.to(dtype or input.dtype)
