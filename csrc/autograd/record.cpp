@@ -182,10 +182,32 @@ void copy_to_out(const OpDef& def, Value* results, const Out& out) {
   }
 }
 
+// Meta tensors have no data: a kernel that computes on one device must not be handed both. CPU numbers (0-d) go with
+// meta tensors; copies and views between devices look themselves.
+[[noreturn]] void refuse_devices(const OpDef& def) {
+  fail(ErrorKind::Runtime, def.name, ": Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
+}
+
+void check_devices(const OpDef& def, const Value* arguments) {
+  bool first = true, first_is_cpu = false;
+  for_each_tensor(def, arguments, [&](const Tensor& tensor) {
+    if (first) {
+      first_is_cpu = !tensor.is_meta() && !tensor.impl()->wrapped_number;
+    } else if (tensor.is_meta() ? first_is_cpu : !first_is_cpu && tensor.dim() != 0) {
+      // The first tensor may be a number (1 - x): then it says nothing about the device.
+      bool meta = false;
+      for_each_tensor(def, arguments, [&](const Tensor& other) { meta |= other.is_meta(); });
+      if (meta) refuse_devices(def);
+    }
+    first = false;
+  });
+}
+
 void run_kernel(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
   std::int64_t elements = 0;
   for_each_tensor(def, arguments, [&](const Tensor& tensor) { elements += tensor.numel(); });
   const GilRelease release(elements >= kReleaseGilFrom && !def.is_view);
+  if (!def.handles_lazy_bits && def.tensor_parameters.size() > 0) check_devices(def, arguments);
   const KernelDef& kernel = *def.kernel;
   if (def.inplace && !def.own_inplace_kernel) {
     const Tensor& target = arguments[0].tensor();

@@ -43,6 +43,16 @@ Tensor triangle(const char* op, const Tensor& input, std::int64_t diagonal, bool
 Tensor tril(const Tensor& input, std::int64_t diagonal, const Out& out) { return triangle("tril", input, diagonal, true, out); }
 Tensor triu(const Tensor& input, std::int64_t diagonal, const Out& out) { return triangle("triu", input, diagonal, false, out); }
 
+// Elements of a matrix with column - row <= shift.
+std::int64_t count_below(std::int64_t rows, std::int64_t columns, std::int64_t shift) {
+  const std::int64_t growing_from = std::clamp<std::int64_t>(-shift, 0, rows);
+  const std::int64_t full_from = std::clamp<std::int64_t>(columns - shift - 1, growing_from, rows);
+  // Rows [growing_from, full_from) hold row + shift + 1 elements, later ones all columns.
+  const std::int64_t n = full_from - growing_from;
+  const __int128 growing = static_cast<__int128>(n) * (growing_from + full_from - 1 + 2 * (shift + 1)) / 2;
+  return static_cast<std::int64_t>(growing + static_cast<__int128>(rows - full_from) * columns);
+}
+
 Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool lower, std::optional<DType> dtype,
                         std::optional<Device> device) {
   check(rows >= 0, ErrorKind::Runtime, "row must be non-negative, got ", rows);
@@ -50,19 +60,21 @@ Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns,
   checked_mul(rows, columns, op);
   const DType type = dtype.value_or(DType::Int64);
   check(type == DType::Int64 || type == DType::Int32, ErrorKind::Runtime, '"', op, "\" not implemented for '", torch_name_of(type), "'");
-  const std::int64_t shift = std::clamp(offset, -rows - 1, columns + 1);
+  const std::int64_t shift = std::clamp(offset, -rows, columns);
   auto span = [&](std::int64_t row) {
     const std::int64_t first = lower ? 0 : std::clamp<std::int64_t>(row + shift, 0, columns);
     const std::int64_t last = lower ? std::clamp<std::int64_t>(row + shift + 1, 0, columns) : columns;
     return std::pair{first, last};
   };
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < rows; ++row) count += span(row).second - span(row).first;
+  const std::int64_t below = count_below(rows, columns, lower ? shift : shift - 1);
+  const std::int64_t count = lower ? below : rows * columns - below;
   Tensor result = empty({2, count}, DType::Int64, device.value_or(Device{}));
   if (!result.is_meta()) {
     auto* row_out = result.data<std::int64_t>();
     auto* column_out = row_out + count;
-    for (std::int64_t row = 0; row < rows; ++row) {
+    // Only rows that hold something.
+    const std::int64_t from = lower ? std::clamp<std::int64_t>(-shift, 0, rows) : 0, to = lower ? rows : std::clamp<std::int64_t>(columns - shift, 0, rows);
+    for (std::int64_t row = columns == 0 ? to : from; row < to; ++row) {
       const auto [first, last] = span(row);
       for (std::int64_t column = first; column < last; ++column) {
         *row_out++ = row;

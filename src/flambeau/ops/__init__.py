@@ -10,6 +10,7 @@ from .complex_ops import *
 from .conv import *
 from .convert import *
 from .create import *
+from .embedding import *
 from .exp_log import *
 from .fold import *
 from .fourier import *
