@@ -1,31 +1,169 @@
 """Functions on tensors that modules are made of.
 
-Native ops come from flambeau.ops as they are; wrappers and compositions are in _functional, by family.
+Most are ops (flambeau.ops) as they are; wrappers and compositions are in _functional, by family.
 """
 
-from flambeau import ops
+from flambeau.ops import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    bilinear,
+    channel_shuffle,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    cosine_similarity,
+    dropout_,
+    feature_alpha_dropout_,
+    group_norm,
+    layer_norm,
+    linear,
+    native_channel_shuffle,
+    pairwise_distance,
+    pdist,
+    pixel_shuffle,
+    pixel_unshuffle,
+    rms_norm,
+    scaled_dot_product_attention,
+    sigmoid,
+    tanh,
+)
+from flambeau.ops.activation import (
+    celu,
+    celu_,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    rrelu_,
+    selu,
+    selu_,
+    silu,
+    softplus,
+    softshrink,
+    softsign,
+    tanhshrink,
+    threshold,
+    threshold_,
+)
+from flambeau.ops.embedding import embedding, embedding_bag, one_hot
+from flambeau.ops.fold import fold, unfold
 from flambeau.ops.pad import pad
 
-from ._functional.activation import *
-from ._functional.attention import *
-from ._functional.attention import _canonical_mask, _in_projection_packed, _none_or_dtype  # noqa: F401 - for modules
-from ._functional.dropout import *
-from ._functional.loss import *
-from ._functional.loss import _legacy_reduction  # noqa: F401 - for modules
-from ._functional.norm import *
-from ._functional.pooling import *
-from ._functional.sparse import *
-from ._functional.vision import *
+from ._functional.activation import gumbel_softmax, log_softmax, softmax, softmin
+from ._functional.attention import (
+    _canonical_mask,  # noqa: F401 - for the attention modules, as are the next two
+    _in_projection_packed,  # noqa: F401
+    _none_or_dtype,  # noqa: F401
+    multi_head_attention_forward,
+)
+from ._functional.conv import conv_tbc
+from ._functional.dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
+from ._functional.loss import (
+    _legacy_reduction,  # noqa: F401 - for the loss modules
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cross_entropy,
+    ctc_loss,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from ._functional.norm import batch_norm, instance_norm, local_response_norm, normalize
+from ._functional.pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from ._functional.vision import (
+    affine_grid,
+    grid_sample,
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
 
-# Ops that are functions of this module under their own name.
-_FROM_OPS = (
+__all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm",
     "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
     "celu_",
     "channel_shuffle",
     "conv1d",
@@ -35,42 +173,106 @@ _FROM_OPS = (
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
     "cosine_similarity",
+    "cross_entropy",
+    "ctc_loss",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "dropout_",
+    "elu",
     "elu_",
+    "embedding",
+    "embedding_bag",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
+    "gaussian_nll_loss",
     "gelu",
+    "glu",
+    "grid_sample",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "instance_norm",
+    "interpolate",
+    "kl_div",
+    "l1_loss",
     "layer_norm",
+    "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
+    "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "mish",
+    "mse_loss",
+    "multi_head_attention_forward",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "native_channel_shuffle",
+    "nll_loss",
+    "normalize",
     "one_hot",
+    "pad",
     "pairwise_distance",
     "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "poisson_nll_loss",
     "prelu",
+    "relu",
+    "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
     "rrelu_",
     "scaled_dot_product_attention",
+    "selu",
     "selu_",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softmax",
+    "softmin",
     "softplus",
     "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
     "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
-)
-for _name in _FROM_OPS:
-    if hasattr(ops, _name):
-        globals()[_name] = getattr(ops, _name)
-
-max_pool1d_with_indices = ops.__dict__.get("max_pool1d_with_indices")
-max_pool2d_with_indices = ops.__dict__.get("max_pool2d_with_indices")
-max_pool3d_with_indices = ops.__dict__.get("max_pool3d_with_indices")
-
-
-def feature_alpha_dropout_(input, p=0.5, training=False):
-    """In-place form of feature_alpha_dropout."""
-    return feature_alpha_dropout(input, p, training, inplace=True)  # noqa: F405 - from _functional.dropout
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]

@@ -1,7 +1,5 @@
 """Dropout of elements and of whole channels; alpha dropout."""
 
-import math
-
 from flambeau import ops
 
 __all__ = [
@@ -11,7 +9,6 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "feature_alpha_dropout",
-    "feature_dropout",
 ]
 
 
@@ -29,27 +26,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return ops.dropout_(input, p, training) if inplace else ops.dropout(input, p, training)
 
 
-def _noise_shape(input):
-    if input.dim() < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return [input.size(0), input.size(1), *([1] * (input.dim() - 2))]
-
-
-def _keep_mask(input, p, feature):
-    """1 with probability 1 - p, drawn as PyTorch draws it."""
-    noise = input.new_empty(_noise_shape(input)) if feature else ops.empty_like(input)
-    return noise.bernoulli_(1 - p)
-
-
-def feature_dropout(input, p, train, inplace=False):
-    """Zero whole channels (the slices of the first two dims) with probability p."""
-    _check_p(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    if p == 1:
-        return input.mul_(0) if inplace else input * 0
-    mask = _keep_mask(input, p, feature=True).div_(1 - p)
-    return input.mul_(mask) if inplace else input * mask
+def _feature_dropout(input, p, training, inplace):
+    return ops.feature_dropout_(input, p, training) if inplace else ops.feature_dropout(input, p, training)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
@@ -67,11 +45,11 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 def _channelwise(input, p, training, inplace, batched):
     if batched:
-        return feature_dropout(input, p, training, inplace)
+        return _feature_dropout(input, p, training, inplace)
     if inplace:
-        feature_dropout(input.unsqueeze(0), p, training, inplace=True)
+        ops.feature_dropout_(input.unsqueeze(0), p, training)
         return input
-    return feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
+    return ops.feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
@@ -99,7 +77,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
             "channel-wise dropout behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
-    return feature_dropout(input, p, training, inplace)
+    return _feature_dropout(input, p, training, inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
@@ -119,34 +97,18 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     return _channelwise(input, p, training, inplace, input.dim() != 4)
 
 
-# -scale * alpha of SELU: what dropped elements are set to, before the affine correction.
-_SATURATION = 1.7580993408473766
-
-
-def _alpha_dropout(input, p, training, inplace, feature):
-    _check_p(p)
-    if p == 0 or not training or input.numel() == 0:
-        return input
-    if p == 1:
-        return input.mul_(0) if inplace else input * 0
-    mask = _keep_mask(input, p, feature)
-    a = 1.0 / math.sqrt((_SATURATION * _SATURATION * p + 1) * (1 - p))
-    shift = (mask - 1).mul_(_SATURATION * a).add_(_SATURATION * a * p)
-    scale = mask.mul_(a)
-    if inplace:
-        return input.mul_(scale).add_(shift)
-    return input * scale + shift
-
-
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Dropout that keeps mean 0 and variance 1: dropped elements become the negative saturation of SELU.
 
     References:
         Klambauer et al., "Self-Normalizing Neural Networks", 2017, arXiv:1706.02515.
     """
-    return _alpha_dropout(input, p, training, inplace, feature=False)
+    _check_p(p)
+    return ops.alpha_dropout_(input, p, training) if inplace else ops.alpha_dropout(input, p, training)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Alpha dropout of whole channels."""
-    return _alpha_dropout(input, p, training, inplace, feature=True)
+    _check_p(p)
+    op = ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout
+    return op(input, p, training)

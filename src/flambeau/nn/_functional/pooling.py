@@ -4,44 +4,57 @@ from flambeau import ops
 
 __all__ = [
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
 ]
 
 
-def max_pool1d(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
-    """Maximum over windows of (N, C, L) or (C, L) input; with return_indices (values, positions)."""
-    op = ops.max_pool1d_with_indices if return_indices else ops.max_pool1d
-    return op(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
+def _max_pool(n):
+    """max_pool{n}d and max_pool{n}d_with_indices with the arguments of nn.functional."""
+    plain = getattr(ops, f"max_pool{n}d")
+    with_indices = getattr(ops, f"max_pool{n}d_with_indices")
+
+    def max_pool(
+        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+    ):
+        if return_indices:
+            return tuple(with_indices(input, kernel_size, stride, padding, dilation, ceil_mode))
+        return plain(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def max_pool_with_indices(
+        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True
+    ):
+        return max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    max_pool.__name__ = max_pool.__qualname__ = f"max_pool{n}d"
+    max_pool.__doc__ = f"Maximum over windows of {n} trailing dims; with return_indices (values, flat positions)."
+    max_pool_with_indices.__name__ = max_pool_with_indices.__qualname__ = f"max_pool{n}d_with_indices"
+    max_pool_with_indices.__doc__ = f"max_pool{n}d with its flat positions."
+    return max_pool, max_pool_with_indices
 
 
-def max_pool2d(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
-    """Maximum over windows of (N, C, H, W) or (C, H, W) input; with return_indices (values, positions)."""
-    op = ops.max_pool2d_with_indices if return_indices else ops.max_pool2d
-    return op(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-
-
-def max_pool3d(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
-    """Maximum over windows of (N, C, D, H, W) or (C, D, H, W) input; with return_indices (values, positions)."""
-    op = ops.max_pool3d_with_indices if return_indices else ops.max_pool3d
-    return op(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 
 def _full_size(output_size, input, dims):
@@ -68,6 +81,22 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
     """Maximum over windows chosen so that the output has size output_size."""
     result = ops.adaptive_max_pool3d(input, _full_size(output_size, input, 3))
     return tuple(result) if return_indices else result[0]
+
+
+def _with_indices(function):
+    """The form of a pooling function that always returns (values, positions)."""
+
+    def pool(*args, **kwargs):
+        return function(*args, **{**kwargs, "return_indices": True})
+
+    pool.__name__ = pool.__qualname__ = f"{function.__name__}_with_indices"
+    pool.__doc__ = f"{function.__name__} with its flat positions."
+    return pool
+
+
+adaptive_max_pool1d_with_indices = _with_indices(adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = _with_indices(adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = _with_indices(adaptive_max_pool3d)
 
 
 def _fractional(op, dims, input, kernel_size, output_size, output_ratio, return_indices, _random_samples):
@@ -106,6 +135,10 @@ def fractional_max_pool3d(
     return _fractional(
         ops.fractional_max_pool3d, 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
+
+
+fractional_max_pool2d_with_indices = _with_indices(fractional_max_pool2d)
+fractional_max_pool3d_with_indices = _with_indices(fractional_max_pool3d)
 
 
 def _lp(out, norm_type, count):

@@ -7,7 +7,6 @@ import flambeau
 from flambeau import Tensor
 
 from ..modules.container import ModuleDict, ModuleList
-from ..modules.module import Module
 from ..parameter import Parameter
 
 __all__ = [
