@@ -35,42 +35,47 @@ from flambeau.ops import (
     tanh,
 )
 from flambeau.ops.activation import (
-    celu,
     celu_,
-    elu,
     elu_,
     gelu,
-    glu,
     hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
     hardtanh_,
-    leaky_relu,
     leaky_relu_,
     logsigmoid,
-    mish,
     prelu,
-    relu,
-    relu6,
     relu_,
-    rrelu,
     rrelu_,
-    selu,
     selu_,
-    silu,
     softplus,
     softshrink,
-    softsign,
-    tanhshrink,
-    threshold,
     threshold_,
 )
 from flambeau.ops.embedding import embedding, embedding_bag, one_hot
 from flambeau.ops.fold import fold, unfold
 from flambeau.ops.pad import pad
 
-from ._functional.activation import gumbel_softmax, log_softmax, softmax, softmin
+from ._functional.activation import (
+    celu,
+    elu,
+    glu,
+    gumbel_softmax,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    mish,
+    relu,
+    relu6,
+    rrelu,
+    selu,
+    silu,
+    softmax,
+    softmin,
+    softsign,
+    tanhshrink,
+    threshold,
+)
 from ._functional.attention import (
     _canonical_mask,  # noqa: F401 - for the attention modules, as are the next two
     _in_projection_packed,  # noqa: F401
