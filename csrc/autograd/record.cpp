@@ -182,32 +182,18 @@ void copy_to_out(const OpDef& def, Value* results, const Out& out) {
   }
 }
 
-// Meta tensors have no data: a kernel that computes on one device must not be handed both. CPU numbers (0-d) go with
-// meta tensors; copies and views between devices look themselves.
-[[noreturn]] void refuse_devices(const OpDef& def) {
-  fail(ErrorKind::Runtime, def.name, ": Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
-}
-
-void check_devices(const OpDef& def, const Value* arguments) {
-  bool first = true, first_is_cpu = false;
-  for_each_tensor(def, arguments, [&](const Tensor& tensor) {
-    if (first) {
-      first_is_cpu = !tensor.is_meta() && !tensor.impl()->wrapped_number;
-    } else if (tensor.is_meta() ? first_is_cpu : !first_is_cpu && tensor.dim() != 0) {
-      // The first tensor may be a number (1 - x): then it says nothing about the device.
-      bool meta = false;
-      for_each_tensor(def, arguments, [&](const Tensor& other) { meta |= other.is_meta(); });
-      if (meta) refuse_devices(def);
-    }
-    first = false;
-  });
-}
+void run_on_one_device(const OpDef& def, const Value* arguments, Value* results, const Out& out);
 
 void run_kernel(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
   std::int64_t elements = 0;
-  for_each_tensor(def, arguments, [&](const Tensor& tensor) { elements += tensor.numel(); });
+  bool meta = false, real = false;
+  for_each_tensor(def, arguments, [&](const Tensor& tensor) {
+    elements += tensor.numel();
+    (tensor.is_meta() ? meta : real) = true;
+  });
+  for (std::int64_t i = 0; i < out.count; ++i) (out[i].is_meta() ? meta : real) = true;
+  if (meta && real) [[unlikely]] return run_on_one_device(def, arguments, results, out);
   const GilRelease release(elements >= kReleaseGilFrom && !def.is_view);
-  if (!def.handles_lazy_bits && def.tensor_parameters.size() > 0) check_devices(def, arguments);
   const KernelDef& kernel = *def.kernel;
   if (def.inplace && !def.own_inplace_kernel) {
     const Tensor& target = arguments[0].tensor();
@@ -219,6 +205,54 @@ void run_kernel(const OpDef& def, const Value* arguments, Value* results, const 
     // A kernel may take `out` for the in-place form only and return a new tensor.
     if (out.given() && (!kernel.takes_out || !results[0].tensor().is(out[0]))) copy_to_out(def, results, out);
   }
+}
+
+// These look at the geometry of an argument only, or know both devices.
+bool allows_two_devices(const std::string& name) {
+  for (const char* known : {"copy_", "to_other", "type_as", "expand_as", "view_as", "reshape_as", "resize_as_"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+// Arguments on cpu and meta: numbers (0-d tensors) and indices of a meta tensor become meta, anything else is an error, so
+// that no kernel ever reads the data that a meta tensor does not have.
+void run_on_one_device(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
+  if (def.name == "copy_") {
+    check(arguments[0].tensor().is_meta(), ErrorKind::NotImplemented, "Cannot copy out of meta tensor; no data!");
+    results[0].set(Tensor(arguments[0].tensor()));
+    return;
+  }
+  InlineValues on_meta(def);
+  std::vector<std::vector<Tensor>> lists;
+  lists.reserve(def.parameters.size());
+  auto convert = [&](const Tensor& tensor, bool written) -> Tensor {
+    if (!tensor.defined() || tensor.is_meta() || allows_two_devices(def.name)) return tensor;
+    const bool index = is_integral(tensor.dtype(), false) && arguments[0].impl() != nullptr && arguments[0].tensor().is_meta();
+    check((tensor.dim() == 0 || index) && !written, ErrorKind::Runtime, def.name,
+          ": Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
+    Tensor copy = empty(tensor.sizes(), tensor.dtype(), Device{DeviceType::Meta});
+    copy.impl()->wrapped_number = tensor.impl()->wrapped_number;
+    return copy;
+  };
+  for (std::int64_t i = 0; i < out.count; ++i) convert(out[i], true);
+  for (std::size_t i = 0; i < def.parameters.size(); ++i) {
+    const bool written = def.parameters[i].mutated || (def.inplace && i == 0);
+    if (arguments[i].tag() == Tag::Tensor && arguments[i].impl() != nullptr) {
+      on_meta[i].set(convert(arguments[i].tensor(), written));
+    } else if (arguments[i].tag() == Tag::TensorList) {
+      std::vector<Tensor>& list = lists.emplace_back();
+      for (const Tensor& tensor : arguments[i].tensors()) list.push_back(convert(tensor, written));
+      on_meta[i].borrow(TensorSpan(list));
+    } else {
+      on_meta[i].alias(arguments[i]);
+    }
+  }
+  const KernelDef& kernel = *def.kernel;
+  const bool inplace = def.inplace && !def.own_inplace_kernel;
+  const Out target = inplace ? Out{&arguments[0].tensor(), 1, true} : out;
+  kernel.boxed(kernel, on_meta.data(), results, kernel.takes_out ? target : Out{});
+  if (target.given() && (!kernel.takes_out || !results[0].tensor().is(target[0]))) copy_to_out(def, results, target);
 }
 
 bool is_lazy(const Tensor& tensor) noexcept { return tensor.is_conj() || tensor.is_neg(); }
