@@ -315,6 +315,19 @@ PyObject* increment_version(PyObject*, PyObject* object) {
   });
 }
 
+// _as_subclass(tensor, cls): a view of the tensor, with its history, as an instance of cls.
+PyObject* as_subclass(PyObject*, PyObject* args) {
+  PyObject *object = nullptr, *cls = nullptr;
+  if (PyArg_ParseTuple(args, "OO!", &object, &PyType_Type, &cls) == 0) return nullptr;
+  return guarded([&]() -> PyObject* {
+    auto* type = reinterpret_cast<PyTypeObject*>(cls);
+    check(is_tensor(object), ErrorKind::Type, "as_subclass: expected a Tensor, got ", Py_TYPE(object)->tp_name);
+    check(PyType_IsSubtype(type, tensor_base_type) != 0, ErrorKind::Type, "as_subclass: expected a subclass of Tensor, got ",
+          type->tp_name);
+    return wrap_as(call("alias", {tensor_of(object)}), type);
+  });
+}
+
 PyObject* current_node(PyObject*, PyObject*) {
   return guarded([&] { return wrap_node(Ref<autograd::Node>::share(autograd::evaluating_node())); });
 }
@@ -357,6 +370,7 @@ PyMethodDef functions[] = {
     {"_run_backward", run_backward_py, METH_VARARGS, nullptr},
     {"_queue_backward_callback", queue_callback_py, METH_O, nullptr},
     {"_gradient_edge", gradient_edge_py, METH_O, nullptr},
+    {"_as_subclass", as_subclass, METH_VARARGS, nullptr},
     {"_increment_version", increment_version, METH_O, nullptr},
     {"_will_engine_execute", will_execute_py, METH_O, nullptr},
     {"_current_backward_is_selective", is_selective_py, METH_NOARGS, nullptr},

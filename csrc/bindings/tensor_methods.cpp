@@ -1,4 +1,5 @@
 // Attributes and methods of tensors that are not ops: geometry, dtype, reading values out.
+#include "autograd/meta.h"
 #include "bindings/python.h"
 #include "core/copy.h"
 #include "core/factory.h"
@@ -38,6 +39,9 @@ int set_data(PyObject* self, PyObject* value, void*) {
     check(!target.impl()->requires_grad || is_differentiable(source.dtype()), ErrorKind::Runtime,
           "data set to a tensor that requires gradients must be floating point or complex dtype");
     TensorImpl* impl = target.impl();
+    const bool same_kind = impl->dtype == source.dtype() && target.sizes() == source.sizes();
+    if (!same_kind) autograd::forget_accumulator(target);  // it checks gradients against the old geometry
+    impl->inference = source.impl()->inference;
     impl->storage = source.impl()->storage;
     impl->offset = source.offset();
     impl->dtype = source.dtype();

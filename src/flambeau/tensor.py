@@ -47,8 +47,8 @@ class Tensor(_C.TensorBase):
         return _C._make_subclass(cls, data, require_grad)
 
     def as_subclass(self, cls):
-        """The same values as an instance of `cls`, a subclass of Tensor."""
-        return _C._make_subclass(cls, self)
+        """A view of this tensor as an instance of `cls`, a subclass of Tensor; it stays part of the graph."""
+        return _C._as_subclass(self, cls)
 
     def __iter__(self):
         if self.ndim == 0:

@@ -314,3 +314,25 @@ def test_variable_is_an_old_name():
     assert isinstance(flambeau.ones(1), autograd.Variable)
     (x * x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_subclass_view_stays_part_of_the_graph():
+    class Sub(flambeau.Tensor):
+        pass
+
+    x = leaf(1.0, 2.0)
+    y = (x * 2.0).as_subclass(Sub)
+    assert type(y) is Sub and y.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_data_of_a_parameter_may_change_its_dtype():
+    x = leaf(1.0, 2.0)
+    y = (x * x).sum()
+    y.backward()
+    x.grad = None
+    x.data = x.data.double()
+    (x * x).sum().backward()
+    assert x.grad.dtype == flambeau.float64
+    assert x.grad.tolist() == [2.0, 4.0]
