@@ -1,0 +1,50 @@
+// Batches of column-major matrices, as LAPACK wants them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "core/copy.h"
+#include "core/factory.h"
+#include "core/parallel.h"
+#include "kernels/lapack.h"
+
+namespace flambeau::linalg {
+
+inline std::int64_t rows(const Tensor& t) { return t.sizes()[t.dim() - 2]; }
+inline std::int64_t columns(const Tensor& t) { return t.sizes()[t.dim() - 1]; }
+inline Dims batch_of(const Tensor& t) { return Dims(t.sizes().subspan(0, t.dim() - 2)); }
+inline Dims with(Dims batch, std::initializer_list<std::int64_t> last) {
+  for (const std::int64_t size : last) batch.push_back(size);
+  return batch;
+}
+inline std::int64_t count(IntSpan batch) { return checked_numel(batch); }
+
+// At least a matrix, float32/64 or complex, within LAPACK's 32-bit sizes.
+void check_matrix(const char* op, const Tensor& t, const char* name = "A");
+void check_square(const char* op, const Tensor& t, const char* name = "A");
+
+// New tensor (batch..., m, n), each matrix column-major.
+Tensor column_major(const Dims& batch, std::int64_t m, std::int64_t n, DType dtype, Device device);
+Tensor copy_column_major(const Tensor& t);
+
+// fn(TypeTag) of the dtype's element type.
+template <class F>
+void dispatch(const char* op, DType dtype, F&& fn) { dispatch_floating_and_complex(op, dtype, std::forward<F>(fn)); }
+
+// fn(i) for the matrices of a batch; cost: operations per matrix.
+template <class F>
+void for_batch(std::int64_t batch, double cost, F&& fn) {
+  const auto grain = static_cast<std::int64_t>(std::max(1.0, 30000.0 / std::max(1.0, cost)));
+  parallel_for(0, batch, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) fn(i);
+  });
+}
+
+inline int to_int(std::int64_t n) { return static_cast<int>(n); }
+inline int leading(std::int64_t m) { return static_cast<int>(std::max<std::int64_t>(1, m)); }
+
+// "(Batch element 3): " or nothing, for the first non-zero info; -1 if all are zero.
+std::int64_t first_failure(const Tensor& info, std::string& where);
+
+}  // namespace flambeau::linalg
