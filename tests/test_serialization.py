@@ -24,7 +24,11 @@ def round_trip(obj, **options):
 
 
 def same(a, b):
-    return a.detach().float().tolist() == b.detach().float().tolist() if not a.dtype.is_complex else a.tolist() == b.tolist()
+    return (
+        a.detach().float().tolist() == b.detach().float().tolist()
+        if not a.dtype.is_complex
+        else a.tolist() == b.tolist()
+    )
 
 
 def same_storage(*tensors):
@@ -48,7 +52,21 @@ def test_files_of_pytorch_load(name):
     assert found["bool0d"].item() is True
     assert found["grad"].requires_grad
     assert type(found["parameter"]) is flambeau.nn.Parameter
-    expected = [1, -5, 2**80, 2.5, "é☃", None, True, b"bytes", (1, 2), {3: 4}, {1, 2}, 1 + 2j, bytearray(b"abc")]
+    expected = [
+        1,
+        -5,
+        2**80,
+        2.5,
+        "é☃",
+        None,
+        True,
+        b"bytes",
+        (1, 2),
+        {3: 4},
+        {1, 2},
+        1 + 2j,
+        bytearray(b"abc"),
+    ]
     assert found["plain"] == expected
     assert found["dtype"] is flambeau.float16
     assert found["size"] == flambeau.Size([2, 3])
@@ -81,8 +99,23 @@ def test_written_files_name_pytorchs_globals_and_are_aligned(tmp_path):
         assert raw.index(np.ones(3, np.float32).tobytes()) % 64 == 0
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-                                   "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ],
+)
 def test_every_dtype_and_view_survives(dtype):
     base = flambeau.arange(12).reshape(3, 4).to(getattr(flambeau, dtype))
     found = round_trip([base, base[1:, ::2], base.t(), base[0, 0]])
@@ -218,15 +251,28 @@ def test_hostile_pickles_are_errors(name, data):
 
 def tensor_pickle(numel=3, offset=0, size=(3,), stride=(1,), kind=b"FloatStorage"):
     def ints(values):
-        return b"(" + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values) + b"t"
+        return (
+            b"("
+            + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values)
+            + b"t"
+        )
 
     storage = b"(U\x07storagectorch\n" + kind + b"\nU\x010U\x03cpu" + ints([numel])[1:-1] + b"tQ"
-    arguments = b"(" + storage + ints([offset])[1:-1] + ints(size) + ints(stride) + b"\x89ccollections\nOrderedDict\n)Rt"
+    arguments = (
+        b"("
+        + storage
+        + ints([offset])[1:-1]
+        + ints(size)
+        + ints(stride)
+        + b"\x89ccollections\nOrderedDict\n)Rt"
+    )
     return b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n" + arguments + b"R."
 
 
 def test_tensor_pickle_helper_is_valid():
-    found = flambeau.load(archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())]))
+    found = flambeau.load(
+        archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())])
+    )
     assert found.tolist() == [1, 1, 1]
 
 

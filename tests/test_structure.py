@@ -16,7 +16,7 @@ LAYERS = [
         "_C errors types",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
         " tensor_types type_info memory __config__",
-        "nn optim utils distributions serialization archive hub futures multiprocessing",
+        "nn optim utils distributions serialization archive signal masked hub futures multiprocessing",
         "graph fx jit quantization",
         "distributed package profiler mobile",
         "vision audio text rec kernels launch",

@@ -44,7 +44,9 @@ def test_round_trip(tmp_path):
 
 
 def test_file_written_by_hand():
-    data = file_of({"a": entry(), "__metadata__": {"k": "v"}}, np.array([1, 2], np.float32).tobytes())
+    data = file_of(
+        {"a": entry(), "__metadata__": {"k": "v"}}, np.array([1, 2], np.float32).tobytes()
+    )
     assert safetensors.load(data)["a"].tolist() == [1, 2]
 
 
@@ -56,7 +58,9 @@ BAD = {
     "no json": file_of(b"hello"),
     "deep json": file_of(b"[" * 100000),
     "no object": file_of([1]),
-    "twice": file_of(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'),
+    "twice": file_of(
+        b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
+    ),
     "dtype": file_of({"a": entry("F8")}, b"\0" * 8),
     "dtype list": file_of({"a": entry(["F32"])}, b"\0" * 8),
     "size": file_of({"a": entry(shape=(3,))}, b"\0" * 8),

@@ -33,7 +33,9 @@ def test_error_names_the_forward_line():
     x = flambeau.ones(1, requires_grad=True)
     with quietly():
         y = Fails.apply(x)  # the line to be named
-        with pytest.warns(UserWarning, match=r"Error detected in FailsBackward.*\n(.*\n)*.*the line to be named"):
+        with pytest.warns(
+            UserWarning, match=r"Error detected in FailsBackward.*\n(.*\n)*.*the line to be named"
+        ):
             with pytest.raises(ValueError, match="broken backward"):
                 y.backward()
 
@@ -52,7 +54,9 @@ def test_nan_in_a_gradient_is_an_error():
     with quietly():
         y = x.sqrt() * 0.0  # 0 * inf
         with pytest.warns(UserWarning, match="SqrtBackward0"):
-            with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
+            with pytest.raises(
+                RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"
+            ):
                 y.backward()
 
 

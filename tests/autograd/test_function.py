@@ -300,7 +300,9 @@ def test_misshaped_gradient_names_the_function():
         def backward(ctx, grad):
             return grad[:2]
 
-    with pytest.raises(RuntimeError, match="Function ShortBackward returned an invalid gradient at index 0"):
+    with pytest.raises(
+        RuntimeError, match="Function ShortBackward returned an invalid gradient at index 0"
+    ):
         Short.apply(leaf(1.0, 2.0, 3.0)).sum().backward()
 
 

@@ -69,7 +69,9 @@ def test_vector_may_be_left_out_for_one_element():
 
 
 def test_inputs_are_checked():
-    with pytest.raises(TypeError, match="inputs given to jacobian must be either a Tensor or a tuple of Tensors"):
+    with pytest.raises(
+        TypeError, match="inputs given to jacobian must be either a Tensor or a tuple of Tensors"
+    ):
         jacobian(lambda t: t, 3)
     with pytest.raises(TypeError, match="outputs of the user-provided function given to vjp"):
         vjp(lambda t: 3, tensor(1.0), tensor(1.0))

@@ -38,7 +38,10 @@ def test_set_grad_enabled_as_a_call_and_as_a_context():
     assert flambeau.is_grad_enabled()
 
 
-@pytest.mark.parametrize("decorator", [flambeau.no_grad(), flambeau.no_grad, flambeau.inference_mode(), flambeau.inference_mode])
+@pytest.mark.parametrize(
+    "decorator",
+    [flambeau.no_grad(), flambeau.no_grad, flambeau.inference_mode(), flambeau.inference_mode],
+)
 def test_decorated_functions(decorator):
     @decorator
     def mode(offset, *, scale=1):
@@ -140,9 +143,14 @@ def test_inference_tensors_outside():
         x * made
     with pytest.raises(RuntimeError, match="clone"):
         x * made
-    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+    with pytest.raises(
+        RuntimeError, match="Inplace update to inference tensor outside InferenceMode"
+    ):
         made.add_(1.0)
-    with flambeau.no_grad(), pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+    with (
+        flambeau.no_grad(),
+        pytest.raises(RuntimeError, match="Inplace update to inference tensor"),
+    ):
         made.add_(1.0)
     with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor"):
         made.requires_grad_()
@@ -184,7 +192,9 @@ def test_view_made_inside_may_not_be_changed_outside():
     x = leaf(1.0, 2.0) * 1.0
     with flambeau.inference_mode():
         view = x[:1]
-    with pytest.raises(RuntimeError, match="A view was created in inference mode and is being modified inplace"):
+    with pytest.raises(
+        RuntimeError, match="A view was created in inference mode and is being modified inplace"
+    ):
         view.add_(1.0)
 
 

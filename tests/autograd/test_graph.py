@@ -126,7 +126,10 @@ def test_unpack_must_return_a_tensor():
 
 def test_hooks_can_be_disabled():
     with graph.disable_saved_tensors_hooks("not here"):
-        with pytest.raises(RuntimeError, match="not here"), graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        with (
+            pytest.raises(RuntimeError, match="not here"),
+            graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        ):
             pass
     with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
         pass

@@ -98,13 +98,20 @@ def test_state_round_trip_continues_the_stream(used):
     second.set_state(first.get_state())
     assert second.initial_seed() == 1
     for _ in range(3):
-        assert flambeau.randn(3, generator=first).tolist() == flambeau.randn(3, generator=second).tolist()
+        assert (
+            flambeau.randn(3, generator=first).tolist()
+            == flambeau.randn(3, generator=second).tolist()
+        )
 
 
 def test_clone_pickle_and_copy_continue_on_their_own():
     generator = flambeau.Generator().manual_seed(9)
     flambeau.randn(3, generator=generator)
-    others = [generator.clone_state(), pickle.loads(pickle.dumps(generator)), copy.deepcopy(generator)]
+    others = [
+        generator.clone_state(),
+        pickle.loads(pickle.dumps(generator)),
+        copy.deepcopy(generator),
+    ]
     expected = flambeau.randn(5, generator=generator).tolist()
     assert [flambeau.randn(5, generator=other).tolist() for other in others] == [expected] * 3
 
@@ -114,7 +121,12 @@ def test_seeds_are_64_bits_and_wrap():
     assert generator.initial_seed() == 67280421310721
     assert generator.manual_seed(-1).initial_seed() == 2**64 - 1
     assert generator.manual_seed(2**64 - 1).initial_seed() == 2**64 - 1
-    for bad, error in ((2**64, ValueError), (-(2**63) - 1, ValueError), ("a", RuntimeError), (1.5, RuntimeError)):
+    for bad, error in (
+        (2**64, ValueError),
+        (-(2**63) - 1, ValueError),
+        ("a", RuntimeError),
+        (1.5, RuntimeError),
+    ):
         with pytest.raises(error):
             generator.manual_seed(bad)
     assert flambeau.manual_seed(3) is flambeau.default_generator
@@ -122,7 +134,9 @@ def test_seeds_are_64_bits_and_wrap():
     assert flambeau.seed() == flambeau.initial_seed()
 
 
-@pytest.mark.parametrize("state", [np.zeros(5056, np.uint8), np.zeros(7, np.uint8), np.full(5056, 255, np.uint8)])
+@pytest.mark.parametrize(
+    "state", [np.zeros(5056, np.uint8), np.zeros(7, np.uint8), np.full(5056, 255, np.uint8)]
+)
 def test_bad_states_are_errors(state):
     with pytest.raises(RuntimeError):
         flambeau.Generator().set_state(flambeau.from_numpy(state))
@@ -158,38 +172,90 @@ def test_large_permutation_holds_every_number():
 
 
 ERRORS = [
-    ("t.randint(5, 5, (2,))", RuntimeError, "random_ expects 'from' to be less than 'to', but got from=5 >= to=5"),
-    ("t.randint(0, 300, (2,), dtype=t.uint8)", RuntimeError, "to - 1 is out of bounds for unsigned char"),
-    ("t.empty(3, dtype=t.float16).random_(0, 70000)", RuntimeError, "to - 1 is out of bounds for c10::Half"),
-    ("t.empty(3, dtype=t.int8).random_(-200, 3)", RuntimeError, "from is out of bounds for signed char"),
-    ("t.empty(3).uniform_(2, 1)", RuntimeError, "uniform_ expects to return a [from, to) range, but found from=2 > to=1"),
+    (
+        "t.randint(5, 5, (2,))",
+        RuntimeError,
+        "random_ expects 'from' to be less than 'to', but got from=5 >= to=5",
+    ),
+    (
+        "t.randint(0, 300, (2,), dtype=t.uint8)",
+        RuntimeError,
+        "to - 1 is out of bounds for unsigned char",
+    ),
+    (
+        "t.empty(3, dtype=t.float16).random_(0, 70000)",
+        RuntimeError,
+        "to - 1 is out of bounds for c10::Half",
+    ),
+    (
+        "t.empty(3, dtype=t.int8).random_(-200, 3)",
+        RuntimeError,
+        "from is out of bounds for signed char",
+    ),
+    (
+        "t.empty(3).uniform_(2, 1)",
+        RuntimeError,
+        "uniform_ expects to return a [from, to) range, but found from=2 > to=1",
+    ),
     ("t.empty(3).uniform_(float('nan'))", RuntimeError, "from is out of bounds for float"),
     ("t.empty(3).uniform_(-3e38, 3e38)", RuntimeError, "result in to-from to exceed the limit"),
     ("t.empty(3).normal_(0, -1)", RuntimeError, "normal expects std >= 0.0, but found std -1"),
-    ("t.empty(3).exponential_(-1)", RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=-1"),
+    (
+        "t.empty(3).exponential_(-1)",
+        RuntimeError,
+        "exponential_ expects lambda > 0.0, but found lambda=-1",
+    ),
     ("t.empty(3).geometric_(0)", RuntimeError, "geometric_ expects p to be in (0, 1), but got p=0"),
     ("t.empty(3).cauchy_(0, 0)", RuntimeError, "cauchy_ expects sigma > 0.0, but found sigma=0"),
-    ("t.empty(3).log_normal_(0, 0)", RuntimeError, "log_normal_ expects std > 0.0, but found std=0"),
+    (
+        "t.empty(3).log_normal_(0, 0)",
+        RuntimeError,
+        "log_normal_ expects std > 0.0, but found std=0",
+    ),
     ("t.empty(3).bernoulli_(2)", RuntimeError, "bernoulli_ expects p to be in [0, 1], but got p=2"),
     ("t.bernoulli(t.tensor([2.0]))", RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true"),
     ("t.bernoulli(t.tensor([1]))", NotImplementedError, "not implemented for 'Long'"),
     ("t.randperm(-1)", RuntimeError, "negative dimension -1"),
     ("t.randperm(300, dtype=t.uint8)", RuntimeError, "without overflow"),
-    ("t.multinomial(t.tensor([1.0, -1]), 1)", RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0"),
+    (
+        "t.multinomial(t.tensor([1.0, -1]), 1)",
+        RuntimeError,
+        "probability tensor contains either `inf`, `nan` or element < 0",
+    ),
     ("t.multinomial(t.tensor([0.0, 0]), 1)", RuntimeError, "sum of probabilities <= 0"),
-    ("t.multinomial(t.ones(2), 3)", RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples"),
+    (
+        "t.multinomial(t.ones(2), 3)",
+        RuntimeError,
+        "cannot sample n_sample > prob_dist.size(-1) samples",
+    ),
     ("t.multinomial(t.ones(2), 0)", RuntimeError, "cannot sample n_sample <= 0 samples"),
     ("t.multinomial(t.ones(2, 2, 2), 1)", RuntimeError, "prob_dist must be 1 or 2 dim"),
-    ("t.multinomial(t.tensor([1, 1]), 1)", RuntimeError, "only supports floating-point dtypes for input, got: Long"),
+    (
+        "t.multinomial(t.tensor([1, 1]), 1)",
+        RuntimeError,
+        "only supports floating-point dtypes for input, got: Long",
+    ),
     ("t.poisson(t.tensor([-1.0]))", RuntimeError, "invalid Poisson rate"),
-    ("t.normal(t.zeros(3), t.tensor([-1.0]))", RuntimeError, "normal expects all elements of std >= 0.0"),
+    (
+        "t.normal(t.zeros(3), t.tensor([-1.0]))",
+        RuntimeError,
+        "normal expects all elements of std >= 0.0",
+    ),
     ("t.rand(3, dtype=t.int64)", NotImplementedError, "not implemented for 'Long'"),
     ("t.rand(-1)", RuntimeError, "negative sizes"),
-    ("t.dropout(t.ones(2), 1.5, True)", RuntimeError, "dropout probability has to be between 0 and 1, but got 1.5"),
+    (
+        "t.dropout(t.ones(2), 1.5, True)",
+        RuntimeError,
+        "dropout probability has to be between 0 and 1, but got 1.5",
+    ),
     ("t.feature_dropout(t.ones(2), 0.5, True)", RuntimeError, "at least 2 dimensions"),
     ("t.ones(1).expand(3).uniform_()", RuntimeError, "single memory location"),
     ("t.rand(2, generator=3)", TypeError, "generator"),
-    ("t.rand(3, dtype=t.float32, out=t.empty(0, dtype=t.float64))", RuntimeError, "dtype of out parameter"),
+    (
+        "t.rand(3, dtype=t.float32, out=t.empty(0, dtype=t.float64))",
+        RuntimeError,
+        "dtype of out parameter",
+    ),
     ("t.randperm(3, requires_grad=True)", RuntimeError, "can require gradients"),
     ("t.ones(2, requires_grad=True).uniform_()", RuntimeError, "leaf"),
 ]

@@ -20,7 +20,8 @@ FAILURES = [
     (
         lambda: assert_close(tensor([[1.0, 2], [3, 4]]), tensor([[1.0, 2], [3, 5.5]])),
         "Tensor-likes are not close!\n\nMismatched elements: 1 / 4 (25.0%)\n"
-        "Greatest absolute difference: 1.5 at index (1, 1) " + BOTH.format("0.27272728085517883", "(1, 1)"),
+        "Greatest absolute difference: 1.5 at index (1, 1) "
+        + BOTH.format("0.27272728085517883", "(1, 1)"),
     ),
     (
         lambda: assert_close(tensor(1.0), tensor(2.0)),
@@ -38,9 +39,12 @@ FAILURES = [
         "Greatest relative difference: 0.6666666865348816 at index (2,)",
     ),
     (
-        lambda: assert_close([tensor([1.0]), {"a": tensor([1.0])}], [tensor([1.0]), {"a": tensor([2.0])}]),
+        lambda: assert_close(
+            [tensor([1.0]), {"a": tensor([1.0])}], [tensor([1.0]), {"a": tensor([2.0])}]
+        ),
         "Tensor-likes are not close!\n\nMismatched elements: 1 / 1 (100.0%)\n"
-        "Greatest absolute difference: 1.0 at index (0,) " + BOTH.format("0.5", "(0,)")
+        "Greatest absolute difference: 1.0 at index (0,) "
+        + BOTH.format("0.5", "(0,)")
         + "\n\nThe failure occurred for item [1]['a']",
     ),
     (
@@ -56,7 +60,9 @@ FAILURES = [
         "The values for attribute 'device' do not match: meta != cpu.",
     ),
     (
-        lambda: assert_close(tensor([1.0, 2]).expand(2, 2), tensor([[1.0, 2], [1, 2]]), check_stride=True),
+        lambda: assert_close(
+            tensor([1.0, 2]).expand(2, 2), tensor([[1.0, 2], [1, 2]]), check_stride=True
+        ),
         "The values for attribute 'stride()' do not match: (0, 1) != (2, 1).",
     ),
     (lambda: assert_close([1.0], [1.0, 2.0]), "The length of the sequences mismatch: 1 != 2"),
@@ -96,8 +102,12 @@ def test_nan_and_inf():
     assert_close(tensor([inf, -inf]), tensor([inf, -inf]))
     assert_close(tensor([nan]), tensor([nan]), equal_nan=True)
     assert_allclose(tensor([nan]), tensor([nan]))
-    for bad in (lambda: assert_close(tensor([nan]), tensor([nan])), lambda: assert_close(tensor([inf]), tensor([-inf])),
-                lambda: assert_close(tensor([1.0]), tensor([inf])), lambda: assert_close(3.0, nan)):
+    for bad in (
+        lambda: assert_close(tensor([nan]), tensor([nan])),
+        lambda: assert_close(tensor([inf]), tensor([-inf])),
+        lambda: assert_close(tensor([1.0]), tensor([inf])),
+        lambda: assert_close(3.0, nan),
+    ):
         with pytest.raises(AssertionError):
             bad()
 

@@ -5,7 +5,20 @@ import pytest
 import flambeau
 from flambeau.testing import make_tensor
 
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -34,9 +47,9 @@ def test_noncontiguous_and_flags():
     made = make_tensor(3, 4, dtype=flambeau.float32, noncontiguous=True, requires_grad=True)
     assert not made.is_contiguous()
     assert made.requires_grad
-    assert make_tensor(1, 2, 3, 4, dtype=flambeau.float32, memory_format=flambeau.channels_last).is_contiguous(
-        memory_format=flambeau.channels_last
-    )
+    assert make_tensor(
+        1, 2, 3, 4, dtype=flambeau.float32, memory_format=flambeau.channels_last
+    ).is_contiguous(memory_format=flambeau.channels_last)
     with pytest.raises(ValueError, match="requires_grad"):
         make_tensor(2, dtype=flambeau.int64, requires_grad=True)
 

@@ -4,7 +4,12 @@ import pytest
 
 import flambeau
 from flambeau import autograd
-from flambeau.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
+from flambeau.utils.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
 
 
 def leaf(*values):
@@ -93,7 +98,9 @@ def test_inputs_without_grad():
 
 def test_grad_needs_the_non_reentrant_variant():
     x = leaf(0.5)
-    assert autograd.grad(checkpoint(block, x, use_reentrant=False), x)[0].tolist() == plain_gradient(x)
+    assert autograd.grad(checkpoint(block, x, use_reentrant=False), x)[
+        0
+    ].tolist() == plain_gradient(x)
     with pytest.raises(RuntimeError, match="incompatible with .grad()"):
         autograd.grad(checkpoint(block, x, use_reentrant=True), x)
 

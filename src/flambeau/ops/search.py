@@ -143,7 +143,7 @@ def _histogram(input, bins, range, weight, density):
 
 
 @composite(methods=("histogram",), out=True)
-def histogram(input, bins, *, range=None, weight=None, density=False):
+def histogram(input, bins=100, *, range=None, weight=None, density=False):
     """Histogram of all elements over `bins` equal bins of range, or between given bin edges.
 
     Returns:
@@ -159,7 +159,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
 
 
 @composite
-def histogramdd(input, bins, *, range=None, weight=None, density=False):
+def histogramdd(input, bins, range=None, weight=None, density=False):
     """Histogram of points (..., dims) in dims dimensions; see histogram.
 
     Args:

@@ -106,7 +106,7 @@ def _polygamma_method(input, n):
 @composite(methods=("polygamma_",))
 def _polygamma_inplace(input, n):
     """The n-th derivative of digamma, in place."""
-    return input.copy_(_polygamma(n, input))
+    return input.copy_(_polygamma(n, input.clone()))  # a copy: backward needs the old values
 
 
 @composite(methods=("mvlgamma",), out=True)
@@ -123,7 +123,7 @@ def mvlgamma(input, p):
 @composite(methods=("mvlgamma_",))
 def _mvlgamma_inplace(input, p):
     """Mvlgamma in place."""
-    return input.copy_(mvlgamma(input, p))
+    return input.copy_(mvlgamma(input.clone(), p))  # a copy: backward needs the old values
 
 
 igamma = binary("igamma", "Regularised lower incomplete gamma function P(input, other).", numbers=False)

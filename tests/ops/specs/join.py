@@ -58,8 +58,12 @@ SPECS = [
         ([A, A, A], -1),
         dtypes=ALL,
         errors=[
-            Case(args=(DIFFERENT, 0), match="cat"),
-            Case(args=([],), raises=(RuntimeError, ValueError), match="cat"),
+            Case(args=(DIFFERENT, 0), match="cat|Sizes of tensors|non-empty"),
+            Case(
+                args=([],),
+                raises=(RuntimeError, ValueError),
+                match="cat|Sizes of tensors|non-empty",
+            ),
         ],
     ),
     spec(
@@ -111,8 +115,8 @@ SPECS = [
             Case(args=(np.zeros(3), (1,)), raises=IndexError, match="flip|Dimension out of range")
         ],
     ),
-    spec("fliplr", np.fliplr, ((2, 3),), errors=[Case(args=(np.zeros(3),), match="fliplr")]),
-    spec("flipud", np.flipud, ((2, 3),), errors=[Case(args=(np.zeros(()),), match="flipud")]),
+    spec("fliplr", np.fliplr, ((2, 3),), errors=[Case(args=(np.zeros(3),), match="2-d")]),
+    spec("flipud", np.flipud, ((2, 3),), errors=[Case(args=(np.zeros(()),), match="1-d")]),
     spec(
         "rot90",
         lambda x, k=1, dims=(0, 1): np.rot90(x, k, dims),
@@ -120,7 +124,7 @@ SPECS = [
         ((2, 3), 2),
         ((2, 3), -1),
         ((2, 3, 4), 1, (1, 2)),
-        errors=[Case(args=(np.zeros(3),), match="rot")],
+        errors=[Case(args=(np.zeros(3),), match="dims >= 2")],
     ),
     spec(
         "roll",
@@ -147,7 +151,7 @@ SPECS = [
         ((2, 3), 2, 1),
         ((3,), 2, 2),
         ((2, 3), 0, 1),
-        errors=[Case(args=(np.zeros((2, 3)), 2), match="repeat")],
+        errors=[Case(args=(np.zeros((2, 3)), 2), match="[Rr]epeat")],
     ),
     spec(
         "repeat_interleave",
@@ -155,7 +159,7 @@ SPECS = [
         ((3,), 2),
         ((2, 3), 2, 1),
         ((2, 3), 3, 0),
-        errors=[Case(args=(np.zeros(3), -1), match="repeat")],
+        errors=[Case(args=(np.zeros(3), -1), match="[Rr]epeat")],
     ),
     spec(
         "kron",

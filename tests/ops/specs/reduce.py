@@ -200,6 +200,7 @@ SPECS = [
         std_reference(np.var),
         SPREAD,
         floor=4,
+        k=16,  # along columns the first row stands in for the mean
         errors=[Case(args=(np.zeros(3), 1), raises=IndexError, match="var|Dimension out of range")],
     ),
     OpSpec(
@@ -207,6 +208,7 @@ SPECS = [
         std_reference(np.std),
         SPREAD,
         floor=4,
+        k=16,  # along columns the first row stands in for the mean
         errors=[Case(args=(np.zeros(3), 1), raises=IndexError, match="std|Dimension out of range")],
     ),
     OpSpec(
