@@ -29,7 +29,9 @@ from typing import Any
 EXPECTED = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, OverflowError, MemoryError, BufferError)
 # Of those, these words mean that a check is missing further up.
 SUSPICIOUS = re.compile(r"internal error|vector::|basic_string|bad_alloc|map::at|std::|bad_function|bad optional", re.I)
-MEMORY_LIMIT = 6 << 30
+# A wrong argument in a Python function, a read-only attribute; multi-head attention asserts, as PyTorch's does.
+HARMLESS = re.compile(r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape", re.I)
+MEMORY_LIMIT = 2 << 30
 CALL_SECONDS = 20
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
@@ -318,8 +320,8 @@ def run_one(t: Any, call: str, namespace: dict[str, Any]) -> str | None:
     except RecursionError:
         return "RecursionError"
     except Exception as error:
-        if isinstance(error, AttributeError) and "object has no attribute" in str(error) and "Tensor" not in str(error):
-            return None  # a wrong argument in a Python function
+        if isinstance(error, AttributeError | AssertionError) and HARMLESS.search(str(error)):
+            return None
         return f"{type(error).__name__}: {error}"
     return None
 

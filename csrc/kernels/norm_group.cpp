@@ -146,6 +146,9 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
 // dx = rstd (g w - A / M - xhat B / M);  dw = sum over batch of sum(g xhat);  db = sum over batch of sum(g).
 std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
                                                        std::int64_t groups, double eps, Span<bool> mask) {
+  check_group_norm(input, weight, {}, groups);
+  check(grad.sizes() == input.sizes() && mask.size() == 3, "group_norm_backward: expected grad of shape ", input.sizes(), ", got ",
+        grad.sizes());
   const Tensor x = contiguous(input), gy = contiguous(to_dtype(grad, input.dtype()));
   const DType parameter = weight.defined() ? weight.dtype() : x.dtype();
   Tensor dx = mask[0] ? empty(x.sizes(), x.dtype(), x.device()) : Tensor();

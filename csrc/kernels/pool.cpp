@@ -99,6 +99,12 @@ PoolProblem adaptive_problem(const char* op, const Tensor& input, std::int64_t s
   check(spatial == 1 || input.dim() > spatial, ErrorKind::Value, op, ": Input dimension should be at least ", spatial + 1, ", got shape ", input.sizes());
   check_input(op, input, spatial);
   check(output_size.size() == 1 || output_size.size() == spatial, op, ": output_size must be ", spatial, " values, got ", output_size);
+  // Before the tables of windows: a result that can't be stored must not take its time.
+  Dims sizes(input.sizes());
+  for (std::int64_t d = 0; d < spatial; ++d) {
+    sizes[input.dim() - spatial + d] = std::max<std::int64_t>(output_size.size() == 1 ? output_size[0] : output_size[d], 0);
+  }
+  check(checked_numel(sizes) < (std::int64_t{1} << 40), ErrorKind::Memory, op, ": not enough memory for a result of shape ", sizes);
   PoolProblem p = start(input, spatial);
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t in = input.sizes()[input.dim() - spatial + d];
