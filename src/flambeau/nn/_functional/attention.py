@@ -111,22 +111,26 @@ def _add_key(k, v, extra_k, extra_v, attn_mask, key_padding_mask, dim):
     return k, v, attn_mask, key_padding_mask
 
 
-def _split_heads(x, static, count, head_dim):
-    """(L, N, E) to (N * heads, L, head_dim)."""
+def _split_heads(x, static, heads, head_dim):
+    """(L, N, E) to (N, heads, L, head_dim), a view."""
     if static is not None:
-        return static
-    return x.view(x.shape[0], count, head_dim).transpose(0, 1)
+        return static.view(-1, heads, static.size(1), head_dim)
+    length, bsz, _ = x.shape
+    return x.view(length, bsz, heads, head_dim).permute(1, 2, 0, 3)
 
 
 def _merge_masks(attn_mask, key_padding_mask, bsz, num_heads, src_len):
+    """Both masks as one that broadcasts to (N, heads, L, S); None if there is none."""
+    if attn_mask is not None:
+        one = attn_mask.size(0) == 1
+        attn_mask = attn_mask.unsqueeze(0) if one else attn_mask.view(bsz, num_heads, -1, src_len)
     if key_padding_mask is None:
         return attn_mask
     if tuple(key_padding_mask.shape) != (bsz, src_len):
         raise AssertionError(
             f"expecting key_padding_mask shape of {(bsz, src_len)}, but got {key_padding_mask.shape}"
         )
-    padding = key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1)
-    padding = padding.reshape(bsz * num_heads, 1, src_len)
+    padding = key_padding_mask.view(bsz, 1, 1, src_len)
     return padding if attn_mask is None else attn_mask + padding
 
 
@@ -189,33 +193,24 @@ def multi_head_attention_forward(
         k, v, attn_mask, key_padding_mask = _add_key(
             k, v, bias_k.repeat(1, bsz, 1), bias_v.repeat(1, bsz, 1), attn_mask, key_padding_mask, 0
         )
-    q = _split_heads(q, None, bsz * num_heads, head_dim)
-    k = _split_heads(k, static_k, bsz * num_heads, head_dim)
-    v = _split_heads(v, static_v, bsz * num_heads, head_dim)
+    q = _split_heads(q, None, num_heads, head_dim)
+    k = _split_heads(k, static_k, num_heads, head_dim)
+    v = _split_heads(v, static_v, num_heads, head_dim)
     if add_zero_attn:
-        zeros = k.new_zeros((bsz * num_heads, 1, head_dim))
-        k, v, attn_mask, key_padding_mask = _add_key(k, v, zeros, zeros, attn_mask, key_padding_mask, 1)
-    src_len = k.size(1)
+        zeros = k.new_zeros((bsz, num_heads, 1, head_dim))
+        k, v, attn_mask, key_padding_mask = _add_key(k, v, zeros, zeros, attn_mask, key_padding_mask, 2)
+    src_len = k.size(2)
     mask = _merge_masks(attn_mask, key_padding_mask, bsz, num_heads, src_len)
     dropout_p = dropout_p if training else 0.0
+    weights = None
     if need_weights:
         output, weights = _attend_with_weights(q, k, v, mask, dropout_p, is_causal)
-        output = output.transpose(0, 1).reshape(tgt_len * bsz, embed_dim)
     else:
-        weights = None
-        if mask is not None:
-            mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(bsz, num_heads, -1, src_len)
-        heads = (bsz, num_heads)
-        output = ops.scaled_dot_product_attention(
-            q.view(*heads, tgt_len, head_dim), k.view(*heads, src_len, head_dim), v.view(*heads, src_len, head_dim),
-            mask, dropout_p, is_causal and mask is None,
-        )  # fmt: skip
-        output = output.permute(2, 0, 1, 3).reshape(tgt_len * bsz, embed_dim)
+        output = ops.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal and mask is None)
+    output = output.permute(2, 0, 1, 3).reshape(tgt_len * bsz, embed_dim)
     output = ops.linear(output, out_proj_weight, out_proj_bias).view(tgt_len, bsz, -1)
-    if weights is not None:
-        weights = weights.view(bsz, num_heads, tgt_len, src_len)
-        if average_attn_weights:
-            weights = weights.mean(dim=1)
+    if weights is not None and average_attn_weights:
+        weights = weights.mean(dim=1)
     if not batched:
         output = output.squeeze(1)
         weights = weights.squeeze(0) if weights is not None else None
@@ -226,10 +221,10 @@ def _attend_with_weights(q, k, v, mask, dropout_p, is_causal):
     if is_causal and mask is None:
         raise AssertionError("is_causal needs attn_mask when weights are asked for")
     scaled = q * math.sqrt(1.0 / float(q.size(-1)))
-    scores = ops.bmm(scaled, k.transpose(-2, -1))
+    scores = ops.matmul(scaled, k.transpose(-2, -1))  # (N, heads, L, S)
     if mask is not None:
         scores = scores + mask
     weights = ops.softmax(scores, -1)
     if dropout_p > 0.0:
         weights = ops.dropout(weights, dropout_p, True)
-    return ops.bmm(weights, v), weights
+    return ops.matmul(weights, v), weights

@@ -316,7 +316,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(x.shape)
     if bool(((labels < -1) | (labels >= x.size(1))).any()):
-        raise RuntimeError("multilabel_margin_loss: expected target values in [-1, C), got one out of range.")
+        raise ValueError("multilabel_margin_loss: expected target values in [-1, C), got one out of range.")
     # Labels count up to the first -1.
     valid = (labels < 0).long().cumsum(1) == 0
     safe = ops.where(valid, labels, ops.zeros_like(labels))
@@ -352,7 +352,7 @@ def multi_margin_loss(
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(-1, 1)
     if bool(((labels < 0) | (labels >= x.size(1))).any()):
-        raise RuntimeError("multi_margin_loss: expected target values in [0, C), got one out of range.")
+        raise ValueError("multi_margin_loss: expected target values in [0, C), got one out of range.")
     hinge = (margin - x.gather(1, labels) + x).clamp(min=0)
     if p == 2:
         hinge = hinge * hinge

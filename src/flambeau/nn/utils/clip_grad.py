@@ -30,8 +30,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     if not tensors:
         return flambeau.tensor(0.0)
     with flambeau.no_grad():
-        norms = [flambeau.linalg.vector_norm(t.detach(), norm_type) for t in tensors]
-        total = flambeau.linalg.vector_norm(flambeau.stack(norms), norm_type)
+        norms = [flambeau.norm(t.detach(), norm_type) for t in tensors]
+        total = flambeau.norm(flambeau.stack(norms), norm_type)
         if error_if_nonfinite and not bool(flambeau.isfinite(total)):
             raise RuntimeError(
                 f"The total norm of order {norm_type} for gradients from "
