@@ -253,7 +253,12 @@ ResampleMode mode_of(std::string_view mode) {
 }
 
 Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_corners, std::optional<Span<double>> scales, bool antialias, DType dtype) {
-  check(in.size() == out.size() + 2, "interpolate: expected ", in.size() - 2, " output sizes for input of shape ", in, ", got ", out);
+  check(out.size() >= 1 && out.size() <= 3 && in.size() == out.size() + 2, "interpolate: expected ", in.size() - 2,
+        " output sizes (1 to 3) for input of shape ", in, ", got ", out);
+  check(!scales || scales->size() == out.size(), "interpolate: expected one scale factor per output size ", out, ", got ",
+        scales ? scales->size() : 0);
+  // Before the tables of weights: a result that can't be stored must not take its time.
+  check(checked_numel(out) < (std::int64_t{1} << 40), ErrorKind::Memory, "interpolate: not enough memory for a result of sizes ", out);
   Problem p;
   for (std::int64_t d = 0; d < out.size(); ++d) {
     check(in[2 + d] > 0 && out[d] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ", in, " and output ", out);
@@ -303,6 +308,7 @@ Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, boo
 }
 
 Tensor interpolate_grad(const Tensor& cotangent, IntSpan input_size, std::string_view mode, bool align_corners, std::optional<Span<double>> scales, bool antialias) {
+  check(cotangent.dim() >= 3, "interpolate_grad: expected a gradient of at least 3 dimensions, got shape ", cotangent.sizes());
   const Problem p = make_problem(input_size, cotangent.sizes().subspan(2, cotangent.dim() - 2), mode, align_corners, scales, antialias, cotangent.dtype());
   const MemoryFormat format = format_of(cotangent);
   Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);

@@ -2,6 +2,7 @@
 
 import math
 
+from .create import arange
 from .exp_log import exp, log
 from .pointwise import SPECIAL, binary, number_first, unary
 from .registry import composite, native, overload
@@ -114,10 +115,10 @@ def mvlgamma(input, p):
     """Logarithm of the multivariate gamma function of dimension p >= 1, elementwise."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    result = lgamma(input)
-    for j in range(1, p):
-        result = result + lgamma(input - j / 2)
-    return result + p * (p - 1) / 4 * math.log(math.pi)
+    if p == 1:
+        return lgamma(input)
+    halves = arange(p, dtype=input.dtype if input.is_floating_point() else None) / 2
+    return lgamma(input.unsqueeze(-1) - halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 @composite(methods=("mvlgamma_",))
