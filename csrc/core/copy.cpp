@@ -8,6 +8,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "core/strided_loop.h"
+#include "core/transpose.h"
 
 namespace flambeau {
 namespace {
@@ -47,6 +48,7 @@ bool copy_transposed(const StridedLoop& loop, char* dst, const char* src, std::i
   for (int i = 1; i < loop.ndim; ++i) outer *= i == d ? 1 : loop.sizes[i];
   const std::int64_t dst_step = loop.strides[0][d], src_step = loop.strides[1][0];
   const std::int64_t per_chunk = kGrain / (kBlock * kBlock);
+  static const TileFn transpose4 = find_tile("transpose", DType::Int32).fn;
   parallel_for(0, outer * n_blocks * m_blocks, per_chunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t at = begin; at < end; ++at) {
       const std::int64_t i = at % n_blocks * kBlock, j = at / n_blocks % m_blocks * kBlock;
@@ -59,6 +61,13 @@ bool copy_transposed(const StridedLoop& loop, char* dst, const char* src, std::i
         from += rest % loop.sizes[k] * loop.strides[1][k];
         rest /= loop.sizes[k];
       }
+      if (size == 4) {
+        const TransposeBlock params{dst_step / size, src_step / size, std::min(kBlock, n - i), std::min(kBlock, m - j)};
+        void* target = to;
+        const void* source = from;
+        transpose4(&target, &source, 0, &params);
+        continue;
+      }
       const auto block = [&](auto tag) {
         using T = typename decltype(tag)::type;
         transpose_block<T>(reinterpret_cast<T*>(to), dst_step / size, reinterpret_cast<const T*>(from), src_step / size,
@@ -67,7 +76,6 @@ bool copy_transposed(const StridedLoop& loop, char* dst, const char* src, std::i
       switch (size) {
         case 1: block(TypeTag<std::uint8_t>{}); break;
         case 2: block(TypeTag<std::uint16_t>{}); break;
-        case 4: block(TypeTag<std::uint32_t>{}); break;
         case 8: block(TypeTag<std::uint64_t>{}); break;
         default: block(TypeTag<Bytes16>{});
       }

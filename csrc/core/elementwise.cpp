@@ -40,6 +40,7 @@ struct Job {
   const void* params = nullptr;
   bool packed = false;      // short rows: tiles span rows
   bool all_direct = false;  // kernel calls need no tile limit
+  bool converts = false;    // some operand is gathered or scattered piece by piece
 
   explicit Job(IntSpan shape) : loop(shape) {}
 };
@@ -98,6 +99,20 @@ void run_rows(const Job& job, char* const* bases, std::int64_t begin, std::int64
       for (int k = job.outputs; k < operands; ++k) {
         if (job.operands[k].access == Access::Repeat) fill_tile(job.operands[k], tiles.data[k], row[k], step);
       }
+    }
+    if (!job.converts) {
+      void* arguments[kMaxOperands];
+      std::int64_t steps[kMaxOperands];
+      for (int k = 0; k < operands; ++k) {
+        const bool direct = job.operands[k].access == Access::Direct;
+        arguments[k] = direct ? row[k] : tiles.data[k];
+        steps[k] = direct ? step * strides[k] : 0;
+      }
+      for (std::int64_t done = 0; done < n; done += step) {
+        job.fn(arguments, arguments + job.outputs, n - done < step ? n - done : step, job.params);
+        for (int k = 0; k < operands; ++k) arguments[k] = static_cast<char*>(arguments[k]) + steps[k];
+      }
+      return;
     }
     char* pointers[kMaxOperands];
     for (int k = 0; k < operands; ++k) pointers[k] = row[k];
@@ -199,6 +214,7 @@ void choose_access(Job& job) {
       operand.access = Access::Convert;
     }
     job.all_direct = job.all_direct && operand.access == Access::Direct;
+    job.converts = job.converts || operand.access == Access::Convert;
   }
 }
 
@@ -316,6 +332,25 @@ Tensor new_output(const StridedLoop& loop, IntSpan shape, std::initializer_list<
   return empty_strided(shape, loop.dense_strides(), dtype, device);
 }
 
+// A large operand that runs across the output's rows would be gathered one cache line per element: copying it into the
+// output's layout first, by blocks, is several times faster.
+bool runs_across(const Tensor& input, const Tensor& target) {
+  constexpr std::int64_t kWorthwhile = 1 << 15;
+  if (input.numel() < kWorthwhile || input.is_contiguous() || input.sizes() != target.sizes()) return false;
+  bool crossed = false;
+  for (std::int64_t i = 0; i < input.dim(); ++i) {
+    if (input.sizes()[i] < 8) continue;
+    if (target.strides()[i] == 1 && input.strides()[i] >= 16) crossed = true;
+  }
+  return crossed && input.is_non_overlapping_and_dense();
+}
+
+Tensor in_layout_of(const Tensor& input, const Tensor& target) {
+  Tensor copy = empty_strided(target.sizes(), target.strides(), input.dtype(), input.device());
+  copy_into(copy, input);
+  return copy;
+}
+
 Dims common_shape(const char* op, std::initializer_list<const Tensor*> inputs) {
   Dims shape((*inputs.begin())->sizes());
   for (const Tensor* input : inputs) {
@@ -370,15 +405,23 @@ Tensor elementwise(const char* op, std::initializer_list<const Tensor*> inputs, 
     target = new_output(order, shape, inputs, result, device);
   }
   if (target.is_meta() || device.type == DeviceType::Meta || job.loop.numel == 0) return target;
+  Tensor copies[kMaxOperands];
+  const Tensor* operands[kMaxOperands];
+  int count = 0;
+  const bool dense = target.is_non_overlapping_and_dense();
+  for (const Tensor* input : inputs) {
+    operands[count] = input;
+    if (dense && runs_across(*input, target)) {
+      copies[count] = in_layout_of(*input, target);
+      operands[count] = &copies[count];
+    }
+    ++count;
+  }
   job.loop.add(target);
-  for (const Tensor* input : inputs) job.loop.add(*input);
+  for (int k = 0; k < count; ++k) job.loop.add(*operands[k]);
   job.loop.sort();
   set_operand(job, 0, target, kernel.out);
-  int k = 1;
-  for (const Tensor* input : inputs) {
-    set_operand(job, k, *input, kernel.input(k - 1));
-    ++k;
-  }
+  for (int k = 0; k < count; ++k) set_operand(job, k + 1, *operands[k], kernel.input(k));
   job.fn = kernel.fn;
   job.params = params;
   run(job);

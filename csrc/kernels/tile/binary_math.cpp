@@ -56,6 +56,9 @@ const TileEntry hypot_entry("hypot", DType::Float32, DType::Float32, &loop2<Hypo
   const Vec<double> y = log_parts(a, e);
   return exp2(b * fma(y, Vec<double>(1.442695040888963407), e));
 }
+[[gnu::always_inline]] inline bool pow_is_odd(float a, float b) {
+  return !(a > 0.0F) | !(a < __builtin_inff()) | !(abs1(b) < __builtin_inff());
+}
 void pow_f32(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
   float* y = static_cast<float*>(out[0]);
   const float* a = static_cast<const float*>(in[0]);
@@ -63,22 +66,22 @@ void pow_f32(void* const* out, const void* const* in, std::int64_t n, const void
   constexpr int kChunk = 64;
   for (std::int64_t i = 0; i < n; i += kChunk) {
     const int count = static_cast<int>(n - i < kChunk ? n - i : kChunk);
-    double base[kChunk], exponent[kChunk], result[kChunk];
-    bool odd[kChunk];
-    bool any_odd = false;
-    for (int j = 0; j < count; ++j) {
-      base[j] = a[i + j];
-      exponent[j] = b[i + j];
-      odd[j] = !(a[i + j] > 0.0F) | !(a[i + j] < __builtin_inff()) | !(abs1(b[i + j]) < __builtin_inff());
-      any_odd |= odd[j];
+    float base[kChunk], exponent[kChunk];
+    double wide_base[kChunk], wide_exponent[kChunk], result[kChunk];
+    for (int j = 0; j < kChunk; ++j) {
+      base[j] = j < count ? a[i + j] : 1.0F;
+      exponent[j] = j < count ? b[i + j] : 1.0F;
     }
-    for (int j = count; j < kChunk; ++j) base[j] = exponent[j] = 1;
-    for (int j = 0; j < count; j += Vec<double>::size) {
-      pow_positive(Vec<double>::load(base + j), Vec<double>::load(exponent + j)).store(result + j);
+    int any_odd = 0;
+    for (int j = 0; j < kChunk; ++j) any_odd |= pow_is_odd(base[j], exponent[j]) ? 1 : 0;
+    for (int j = 0; j < kChunk; ++j) wide_base[j] = base[j];
+    for (int j = 0; j < kChunk; ++j) wide_exponent[j] = exponent[j];
+    for (int j = 0; j < kChunk; j += Vec<double>::size) {
+      pow_positive(Vec<double>::load(wide_base + j), Vec<double>::load(wide_exponent + j)).store(result + j);
     }
-    if (any_odd) {
+    if (any_odd != 0) {
       for (int j = 0; j < count; ++j) {
-        if (odd[j]) result[j] = __builtin_powf(static_cast<float>(base[j]), static_cast<float>(exponent[j]));
+        if (pow_is_odd(base[j], exponent[j])) result[j] = __builtin_powf(base[j], exponent[j]);
       }
     }
     for (int j = 0; j < count; ++j) y[i + j] = static_cast<float>(result[j]);
@@ -109,8 +112,10 @@ struct Fmod {
 };
 struct Remainder {
   [[gnu::always_inline]] static float fast(const Division& d, float a, float b) {
-    const double moved = (d.rest != 0) & ((b < 0) != (d.rest < 0)) ? d.rest + b : d.rest;
-    return d.rest == 0 ? __builtin_copysignf(0.0F, a) : static_cast<float>(moved);
+    const double y = b;
+    const double moved = d.rest * y < 0 ? d.rest + y : d.rest;  // opposite signs
+    const float result = static_cast<float>(moved);
+    return d.rest == 0 ? __builtin_copysignf(0.0F, a) : result;
   }
   static float slow(float a, float b) {
     const float mod = __builtin_fmodf(a, b);
@@ -119,8 +124,9 @@ struct Remainder {
 };
 struct FloorDivide {
   [[gnu::always_inline]] static float fast(const Division& d, float a, float b) {
-    const double floored = (d.rest != 0) & ((b < 0) != (d.rest < 0)) ? d.quotient - 1 : d.quotient;
-    return floored == 0 ? __builtin_copysignf(0.0F, a / b) : static_cast<float>(floored);
+    const double y = b;
+    const float floored = static_cast<float>(d.rest * y < 0 ? d.quotient - 1 : d.quotient);
+    return floored == 0 ? __builtin_copysignf(0.0F, a / b) : floored;
   }
   static float slow(float a, float b) {
     if (b == 0) return a / b;
