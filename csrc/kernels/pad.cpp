@@ -67,11 +67,17 @@ Mode parse_mode(std::string_view mode) {
   return Mode::Circular;
 }
 
-std::int64_t source_position(Mode mode, std::int64_t at, std::int64_t size) {
+// Position in input of result position i. Circular wraps around what negative pads leave.
+std::int64_t source_position(Mode mode, std::int64_t i, std::int64_t size, std::int64_t left, std::int64_t right) {
+  const std::int64_t at = i - left;
   switch (mode) {
     case Mode::Reflect: return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
     case Mode::Replicate: return at < 0 ? 0 : at >= size ? size - 1 : at;
-    default: return (at % size + size) % size;
+    default: {
+      const std::int64_t kept = size + std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0);
+      const std::int64_t from = std::max<std::int64_t>(-left, 0);
+      return from + ((i - std::max<std::int64_t>(left, 0)) % kept + kept) % kept;
+    }
   }
 }
 
@@ -82,10 +88,12 @@ std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSp
   for (std::int64_t d = 0; d < n; ++d) {
     auto& table = tables[static_cast<std::size_t>(d)];
     table.resize(static_cast<std::size_t>(padded[d]));
-    const std::int64_t left = left_of(pad, n, d);
+    const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d);
     for (std::int64_t i = 0; i < padded[d]; ++i) {
       const bool is_padded = (n - 1 - d) * 2 < pad.size();
-      table[static_cast<std::size_t>(i)] = (is_padded ? source_position(mode, i - left, sizes[d]) : i) * strides[d];
+      const std::int64_t position = is_padded ? source_position(mode, i, sizes[d], left, right) : i;
+      check(position >= 0 && position < sizes[d], ErrorKind::Runtime, "pad: expected pads within input of shape ", sizes, ", got ", pad, ".");
+      table[static_cast<std::size_t>(i)] = position * strides[d];
     }
   }
   return tables;
@@ -96,6 +104,8 @@ void check_pad(Mode mode, IntSpan sizes, IntSpan pad) {
   for (std::int64_t d = n - pad.size() / 2; d < n; ++d) {
     const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d), size = sizes[d];
     check(size > 0, ErrorKind::Runtime, "pad: expected padded dims of non-zero size, got shape ", sizes, ".");
+    check(mode != Mode::Circular || size + std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0) > 0, ErrorKind::Runtime,
+          "pad: expected negative pads to leave something of dim ", d, ", got (", left, ", ", right, ") for input ", sizes);
     const bool fits = mode == Mode::Replicate || (mode == Mode::Reflect ? left < size && right < size : left <= size && right <= size);
     check(fits, ErrorKind::Runtime, mode == Mode::Reflect ? "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ("
                                                           : "Padding value causes wrapping around more than once: padding (",
