@@ -81,6 +81,23 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, std::int64_
   return result;
 }
 
+template <class T>
+void renorm_row(T* row, std::int64_t n, std::int64_t stride, double max_norm, double norm_type) {
+  double norm = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double magnitude = std::abs(convert<double>(row[k * stride]));
+    norm = std::isinf(norm_type) ? std::max(norm, magnitude) : norm + std::pow(magnitude, norm_type);
+  }
+  if (!std::isinf(norm_type)) norm = std::pow(norm, 1.0 / norm_type);
+  norm = convert<double>(convert<T>(norm));  // the norm has the weight's dtype, as PyTorch computes it
+  if (norm <= max_norm) return;
+  const float scale = static_cast<float>(max_norm / (norm + 1e-7));
+  for (std::int64_t k = 0; k < n; ++k) {
+    if constexpr (std::is_same_v<T, double>) row[k * stride] *= max_norm / (norm + 1e-7);
+    else row[k * stride] = convert<T>(convert<float>(row[k * stride]) * scale);
+  }
+}
+
 // Scales the rows in use whose norm exceeds max_norm down to it.
 Tensor embedding_renorm(const Tensor& input, const Tensor& indices, double max_norm, double norm_type, const Out& out) {
   check(input.dim() == 2, ErrorKind::Runtime, "embedding_renorm_: expected a 2-D weight, got shape ", input.sizes(), ".");
@@ -91,22 +108,13 @@ Tensor embedding_renorm(const Tensor& input, const Tensor& indices, double max_n
   const Tensor rows = checked_rows(indices, input.sizes()[0]);
   const auto* at = rows.data<std::int64_t>();
   std::vector<bool> done(static_cast<std::size_t>(input.sizes()[0]), false);
-  dispatch_floating("embedding_renorm_", input.dtype(), [&](auto tag) {
+  check(is_floating(input.dtype()), ErrorKind::Runtime, "embedding_renorm_: expected a floating dtype, got ", name_of(input.dtype()), ".");
+  dispatch_all(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (std::int64_t i = 0; i < rows.numel(); ++i) {
       if (done[static_cast<std::size_t>(at[i])]) continue;
       done[static_cast<std::size_t>(at[i])] = true;
-      T* row = target.data<T>() + at[i] * target.strides()[0];
-      const std::int64_t n = target.sizes()[1], stride = target.strides()[1];
-      double norm = 0;
-      for (std::int64_t k = 0; k < n; ++k) {
-        const double magnitude = std::abs(static_cast<double>(row[k * stride]));
-        norm = std::isinf(norm_type) ? std::max(norm, magnitude) : norm + std::pow(magnitude, norm_type);
-      }
-      if (!std::isinf(norm_type)) norm = std::pow(norm, 1.0 / norm_type);
-      if (norm <= max_norm) continue;
-      const T scale = static_cast<T>(max_norm / (norm + 1e-7));
-      for (std::int64_t k = 0; k < n; ++k) row[k * stride] *= scale;
+      renorm_row(target.data<T>() + at[i] * target.strides()[0], target.sizes()[1], target.strides()[1], max_norm, norm_type);
     }
   });
   return target;

@@ -1,14 +1,15 @@
-"""Rows of a table: embedding, embedding_bag, one_hot. nn/_functional/sparse.py checks the arguments of the first two."""
+"""Rows of a table: embedding, embedding_bag, one_hot. The functions of nn.functional; torch.embedding is embedding_rows."""
 
+from .join import interleave_index
 from .registry import composite, native
 
-embedding = native(
+embedding_rows = native(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     doc="weight[indices], rows of a 2-d table; the row padding_idx gets no gradient.",
 )
 
 
-@embedding.vjp("weight")
+@embedding_rows.vjp("weight")
 def embedding_vjp(grad, weight_meta, indices, padding_idx, scale_grad_by_freq):
     return embedding_backward(grad, indices, weight_meta.shape[0], padding_idx, scale_grad_by_freq)
 
@@ -44,36 +45,115 @@ bag_numbers = native(
 )
 
 
+def _padding_row(padding_idx, rows):
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
+
+
+def _renormalised(weight, input, max_norm, norm_type):
+    from ..autograd import no_grad
+
+    with no_grad():
+        embedding_renorm.inplace(weight, input.contiguous(), max_norm, norm_type)
+
+
+@composite
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """Look rows up in a table.
+
+    Args:
+        input: int64 or int32 row numbers, any shape.
+        weight: table, shape (rows, dim).
+        padding_idx: row that gets no gradient; negative counts from the end.
+        max_norm: rows in use are first scaled down, in place, to this norm of order norm_type.
+        scale_grad_by_freq: divide gradients by how often a row occurs in input.
+        sparse: accepted; gradients are dense.
+    Returns:
+        Shape (*input.shape, dim).
+    Raises:
+        IndexError: a row number is out of range.
+        RuntimeError: input is not an integer tensor, or weight is not 2-d.
+    Differentiable in weight; supports second derivatives.
+    """
+    if padding_idx is not None:
+        padding_idx = _padding_row(padding_idx, weight.shape[0])
+    if max_norm is not None:
+        _renormalised(weight, input, max_norm, norm_type)
+    return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)
+
+
+def _check_bags(input, offsets, mode, per_sample_weights):
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None:
+        if per_sample_weights.shape != input.shape:
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have "
+                f"the same shape as the input ({list(input.shape)})"
+            )
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+                f"(got mode='{mode}'). Please open a feature request on GitHub."
+            )
+    if input.ndim == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+            f"However, found offsets of type {type(offsets)}"
+        )
+    if input.ndim == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    elif input.ndim != 2:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+
+
 @composite
 def embedding_bag(
-    weight, indices, offsets, scale_grad_by_freq=False, mode="sum", sparse=False, per_sample_weights=None,
-    include_last_offset=False, padding_idx=-1,
+    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+    per_sample_weights=None, include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
     """Sum, mean or maximum of table rows per bag, without the rows of padding_idx.
 
     Args:
+        input: row numbers, shape (bags, n), or (n,) with the first position of each bag in offsets.
         weight: table, shape (rows, dim).
-        indices: row numbers, shape (n,).
-        offsets: first position of each bag, ascending from 0.
-        per_sample_weights: factors of the rows, shape (n,).
+        per_sample_weights: factors of the rows, shape of input; only for mode "sum".
         include_last_offset: offsets ends with the total count.
     Returns:
         Shape (bags, dim); empty bags are 0.
     Raises:
-        RuntimeError: a row number or an offset is out of range.
+        ValueError: the arguments do not fit together. RuntimeError: a row number or an offset is out of range.
     """
-    bags = offsets.shape[0] - (1 if include_last_offset else 0)
-    numbers = bag_numbers(offsets, indices.shape[0], include_last_offset)
-    if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < weight.shape[0]:
-        bad = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
+    if weight.dtype == input.dtype and offsets is None and input.dtype.is_floating_point:
+        raise RuntimeError("embedding_bag: expected integer row numbers as input.")
+    _check_bags(input, offsets, mode, per_sample_weights)
+    padding = _padding_row(padding_idx, weight.shape[0])
+    if input.ndim == 2:
+        bags, each = input.shape
+        numbers = interleave_index(input.new_full((bags,), each).long())
+        input = input.reshape(-1)
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    else:
+        bags = offsets.shape[0] - (1 if include_last_offset else 0)
+        numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
+    if input.numel() and not 0 <= int(input.min()) <= int(input.max()) < weight.shape[0]:
+        bad = int(input.min()) if int(input.min()) < 0 else int(input.max())
         raise RuntimeError(
             f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]}), got {bad}."
         )
+    if max_norm is not None:
+        _renormalised(weight, input, max_norm, norm_type)
     # Half types are summed in float32 and rounded once.
     wide = weight.float() if weight.dtype.itemsize == 2 and mode != "max" else weight
-    rows = embedding(wide, indices, padding_idx, scale_grad_by_freq, sparse)  # (n, dim)
-    if padding_idx >= 0:
-        kept = indices != padding_idx
+    rows = embedding_rows(wide, input, padding, scale_grad_by_freq, sparse)  # (n, dim)
+    if padding >= 0:
+        kept = input != padding
         rows, numbers = rows[kept], numbers[kept]
         per_sample_weights = None if per_sample_weights is None else per_sample_weights[kept]
     if per_sample_weights is not None:
@@ -117,4 +197,4 @@ def one_hot(input, num_classes=-1):
     return input.new_zeros((*input.shape, num_classes)).scatter_(-1, input.unsqueeze(-1), 1)
 
 
-__all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
+__all__ = ["embedding_renorm_"]
