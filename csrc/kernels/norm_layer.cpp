@@ -115,15 +115,22 @@ struct Work {
 
 template <class L>
 void backward_rows(const NormTable& table, const Work& work, std::int64_t from, std::int64_t to, L* dw, L* db) {
+  constexpr std::int64_t together = 4;  // rows that share one pass over the sums for weight and bias
   const std::int64_t n = work.shape.n, row = n * work.x.itemsize();
-  for (std::int64_t i = from; i < to; ++i) {
+  for (std::int64_t i = from; i < to; i += together) {
+    const std::int64_t count = std::min(together, to - i);
     const char* x = static_cast<const char*>(work.x.data()) + i * row;
-    Moments m;
-    table.moments(x, n, &m);
-    const double square = m.squares / static_cast<double>(n) + (work.rms ? m.mean * m.mean : 0);
-    const L mean = work.rms ? L(0) : static_cast<L>(m.mean), rstd = static_cast<L>(1 / std::sqrt(square + work.eps));
-    table.layer_backward(static_cast<const char*>(work.g.data()) + i * row, x, data_or_null(work.w), &mean, &rstd,
-                         work.dx.defined() ? static_cast<char*>(work.dx.data()) + i * row : nullptr, dw, db, n, 1, work.rms);
+    L mean[together], rstd[together];
+    for (std::int64_t r = 0; r < count; ++r) {
+      Moments m;
+      table.moments(x + r * row, n, &m);
+      const double square = m.squares / static_cast<double>(n) + (work.rms ? m.mean * m.mean : 0);
+      mean[r] = work.rms ? L(0) : static_cast<L>(m.mean);
+      rstd[r] = static_cast<L>(1 / std::sqrt(square + work.eps));
+    }
+    table.layer_backward(static_cast<const char*>(work.g.data()) + i * row, x, data_or_null(work.w), mean, rstd,
+                         work.dx.defined() ? static_cast<char*>(work.dx.data()) + i * row : nullptr, dw, db, n, count,
+                         work.rms);
   }
 }
 

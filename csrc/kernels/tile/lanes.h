@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "core/dtype.h"
 #include "simd/vec.h"
@@ -70,6 +71,32 @@ inline V<L> load(const In* p) {
 }
 template <class L>
 inline void store(L* p, V<L> value) { *reinterpret_cast<typename VecType<L>::loose*>(p) = value; }
+
+template <int kShift, class T, int... I>
+inline V<T> rotate_lanes(V<T> value, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(value, value, ((I + kShift) % kWidth<T>)...);
+}
+// fold(a, b) over lanes i and i + half, half the width first: the tree is the same on every CPU level.
+template <class T, int kHalf = kWidth<T> / 2, class Fold>
+inline T fold_lanes(V<T> value, Fold&& fold) {
+  if constexpr (kHalf == 0) {
+    return value[0];
+  } else {
+    const V<T> other = rotate_lanes<kHalf, T>(value, std::make_integer_sequence<int, kWidth<T>>{});
+    return fold_lanes<T, kHalf / 2>(V<T>(fold(value, other)), fold);
+  }
+}
+template <class T, class Fold>
+inline T fold_registers(V<T> (&acc)[kRegs<T>], Fold&& fold) {
+  for (int half = kRegs<T> / 2; half > 0; half /= 2) {
+    for (int r = 0; r < half; ++r) acc[r] = fold(acc[r], acc[r + half]);
+  }
+  return fold_lanes<T>(acc[0], fold);
+}
+template <class T>
+inline T sum_lanes(V<T> value) {
+  return fold_lanes<T>(value, [](auto a, auto b) { return a + b; });
+}
 
 // One element as the accumulating type.
 template <class L, class In>

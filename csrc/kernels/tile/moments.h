@@ -31,40 +31,46 @@ struct PlainSum {  // for fold_block
 };
 
 template <class T>
+void moments_few(const T* x, std::int64_t n, Moments& acc) noexcept {
+  using L = typename LaneOf<T>::type;
+  const L shift = fold_few<PlainSum<T>>(x, n) / static_cast<L>(n);
+  L sum = 0, square = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const L d = load_one<L>(x[i]) - shift;
+    sum += d;
+    square += d * d;
+  }
+  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum), static_cast<double>(square));
+}
+
+template <class T>
 void moments_block(const T* x, std::int64_t n, Moments& acc) noexcept {
   using L = typename LaneOf<T>::type;
   constexpr std::int64_t lanes = kLanes<L>, width = kWidth<L>;
   constexpr int regs = kRegs<L>;
+  if (n < lanes) return moments_few(x, n, acc);
   const L shift = fold_block<PlainSum<T>>(x, n) / static_cast<L>(n);
-  alignas(64) L sums[lanes] = {}, squares[lanes] = {};
+  V<L> sums[regs] = {}, squares[regs] = {};
+  const auto step = [&](int r, V<L> value) {
+    const V<L> d = value - shift;
+    sums[r] += d;
+    squares[r] += d * d;
+  };
   std::int64_t i = 0;
-  if (n >= lanes) {
-    V<L> s[regs] = {}, q[regs] = {};
-    for (; i + lanes <= n; i += lanes) {
+  for (; i + lanes <= n; i += lanes) {
 #pragma GCC unroll 16
-      for (int r = 0; r < regs; ++r) {
-        const V<L> d = load<L>(x + i + r * width) - shift;
-        s[r] += d;
-        q[r] += d * d;
-      }
-    }
-    for (int r = 0; r < regs; ++r) {
-      store(sums + r * width, s[r]);
-      store(squares + r * width, q[r]);
-    }
+    for (int r = 0; r < regs; ++r) step(r, load<L>(x + i + r * width));
   }
-  for (std::int64_t t = 0; i < n; ++i, ++t) {
-    const L d = load_one<L>(x[i]) - shift;
-    sums[t] += d;
-    squares[t] += d * d;
-  }
-  double sum = 0, square = 0;
-  const std::int64_t used = n < lanes ? n : lanes;
-  for (std::int64_t t = 0; t < used; ++t) {
-    sum += static_cast<double>(sums[t]);
-    square += static_cast<double>(squares[t]);
-  }
-  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), sum, square);
+  for_tail<L>(
+      i, n, [&](int r, std::int64_t at) { step(r, load<L>(x + at)); },
+      [&](int r, std::int64_t at, std::int64_t count) {
+        alignas(64) L buffer[width];
+        for (std::int64_t t = 0; t < width; ++t) buffer[t] = t < count ? load_one<L>(x[at + t]) : shift;  // adds nothing
+        step(r, load<L>(buffer));
+      });
+  const auto add = [](auto a, auto b) { return a + b; };
+  const L sum = fold_registers<L>(sums, add), square = fold_registers<L>(squares, add);
+  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum), static_cast<double>(square));
 }
 
 // A ReduceKernel's `columns`.
@@ -83,17 +89,27 @@ void moments_columns(const void* in, std::int64_t n, std::int64_t stride, std::i
       shift[j] = a[j].count > 0 ? static_cast<L>(a[j].mean) : load_one<L>(x[j]);
       sums[j] = squares[j] = 0;
     }
-    for (std::int64_t r = 0; r < rows; ++r, x += stride) {
+    constexpr std::int64_t together = 16;  // rows per pass over the columns' sums
+    for (std::int64_t r = 0; r < rows; r += together, x += together * stride) {
+      const std::int64_t count = rows - r < together ? rows - r : together;
       std::int64_t j = 0;
       for (; j + width <= k; j += width) {
-        const V<L> d = load<L>(x + j) - load<L>(shift + j);
-        store(sums + j, V<L>(load<L>(sums + j) + d));
-        store(squares + j, V<L>(load<L>(squares + j) + d * d));
+        const V<L> s = load<L>(shift + j);
+        V<L> sum = load<L>(sums + j), square = load<L>(squares + j);
+        for (std::int64_t q = 0; q < count; ++q) {
+          const V<L> d = load<L>(x + q * stride + j) - s;
+          sum += d;
+          square += d * d;
+        }
+        store(sums + j, sum);
+        store(squares + j, square);
       }
       for (; j < k; ++j) {
-        const L d = load_one<L>(x[j]) - shift[j];
-        sums[j] += d;
-        squares[j] += d * d;
+        for (std::int64_t q = 0; q < count; ++q) {
+          const L d = load_one<L>(x[q * stride + j]) - shift[j];
+          sums[j] += d;
+          squares[j] += d * d;
+        }
       }
     }
     for (std::int64_t j = 0; j < k; ++j) {

@@ -42,60 +42,90 @@ void layer_forward(const void* in, const void* weight, const void* bias, void* o
 }
 
 // sums[0] += sum(g w), sums[1] += sum(g w xhat) over one row; blocks go to double.
-template <class T, class L>
-void row_sums(const T* g, const T* x, const L* w, std::int64_t n, L centre, L scale, double* sums) {
+template <class T, bool kWeight, class L>
+void row_sums(const T* grad, const T* in, const L* weight, std::int64_t n, L centre, L scale, double* sums) {
+  constexpr int w = kWidth<L>, unroll = 4;
   for (std::int64_t start = 0; start < n; start += kRowBlock) {
     const std::int64_t m = n - start < kRowBlock ? n - start : kRowBlock;
-    V<L> a = {}, b = {};
+    const T *g = grad + start, *x = in + start;
+    const L* scales = kWeight ? weight + start : nullptr;
+    V<L> a[unroll] = {}, b[unroll] = {};
     L rest_a = 0, rest_b = 0;
-    sweep<L>(m, [&](std::int64_t i, auto vector) {
-      if constexpr (decltype(vector)::value) {
-        V<L> gw = load<L>(g + start + i);
-        if (w != nullptr) gw *= load<L>(w + start + i);
-        a += gw;
-        b += gw * ((load<L>(x + start + i) - centre) * scale);
-      } else {
-        L gw = load_one<L>(g[start + i]);
-        if (w != nullptr) gw *= w[start + i];
-        rest_a += gw;
-        rest_b += gw * ((load_one<L>(x[start + i]) - centre) * scale);
-      }
-    });
-    for (int t = 0; t < kWidth<L>; ++t) {
-      sums[0] += static_cast<double>(a[t]);
-      sums[1] += static_cast<double>(b[t]);
+    const auto step = [&](int r, std::int64_t at) {
+      V<L> gw = load<L>(g + at);
+      if constexpr (kWeight) gw *= load<L>(scales + at);
+      a[r] += gw;
+      b[r] += gw * (load<L>(x + at) - centre);
+    };
+    std::int64_t i = 0;
+    for (; i + unroll * w <= m; i += unroll * w) {
+#pragma GCC unroll 4
+      for (int r = 0; r < unroll; ++r) step(r, i + r * w);
     }
-    sums[0] += static_cast<double>(rest_a);
-    sums[1] += static_cast<double>(rest_b);
+    for (; i + w <= m; i += w) step(0, i);
+    for (; i < m; ++i) {
+      L gw = load_one<L>(g[i]);
+      if constexpr (kWeight) gw *= scales[i];
+      rest_a += gw;
+      rest_b += gw * (load_one<L>(x[i]) - centre);
+    }
+    sums[0] += static_cast<double>(sum_lanes<L>((a[0] + a[1]) + (a[2] + a[3])) + rest_a);
+    sums[1] += static_cast<double>((sum_lanes<L>((b[0] + b[1]) + (b[2] + b[3])) + rest_b) * scale);
   }
+}
+
+template <class T, bool kWeight>
+void input_gradient(const T* g, const T* x, const typename LaneOf<T>::type* w, T* to, std::int64_t n,
+                    typename LaneOf<T>::type centre, typename LaneOf<T>::type scale, bool rms) {
+  using L = typename LaneOf<T>::type;
+  double sums[2] = {0, 0};
+  row_sums<T, kWeight>(g, x, w, n, centre, scale, sums);
+  // dx = scale (g w - a - (x - centre) scale b), as g w scale + x slope + shift
+  const double count = static_cast<double>(n), slope = -sums[1] / count * scale * scale;
+  const L b = static_cast<L>(slope);
+  const L shift = static_cast<L>((rms ? 0 : -sums[0] / count * scale) - slope * static_cast<double>(centre));
+  apply<L>(n, [&](auto get, auto keep) {
+    auto gw = get(g) * scale;
+    if constexpr (kWeight) gw = gw * get(w);
+    keep(to, gw + get(x) * b + shift);
+  });
+}
+
+// d_weight += sum over kRows rows of g xhat, d_bias += sum of g.
+template <class T, int kRows, class L>
+void parameter_gradients(const T* g, const T* x, const L* centre, const L* scale, L* dw, L* db, std::int64_t n) {
+  apply<L>(n, [&](auto get, auto keep) {
+    auto bias = get(g), weight = bias * ((get(x) - centre[0]) * scale[0]);
+    for (int r = 1; r < kRows; ++r) {
+      const auto value = get(g + r * n);
+      bias = bias + value;
+      weight = weight + value * ((get(x + r * n) - centre[r]) * scale[r]);
+    }
+    if (dw != nullptr) keep(dw, get(dw) + weight);
+    if (db != nullptr) keep(db, get(db) + bias);
+  });
 }
 
 template <class T>
 void layer_backward(const void* grad, const void* in, const void* weight, const void* mean, const void* rstd, void* dx,
                     void* d_weight, void* d_bias, std::int64_t n, std::int64_t count, bool rms) noexcept {
   using L = typename LaneOf<T>::type;
-  const auto* w = static_cast<const L*>(weight);
+  const auto *w = static_cast<const L*>(weight), *centre = static_cast<const L*>(mean), *scale = static_cast<const L*>(rstd);
   auto *dw = static_cast<L*>(d_weight), *db = static_cast<L*>(d_bias);
-  for (std::int64_t row = 0; row < count; ++row) {
-    const T* g = static_cast<const T*>(grad) + row * n;
-    const T* x = static_cast<const T*>(in) + row * n;
-    const L centre = static_cast<const L*>(mean)[row], scale = static_cast<const L*>(rstd)[row];
-    if (dx != nullptr) {
-      T* to = static_cast<T*>(dx) + row * n;
-      double sums[2] = {0, 0};
-      row_sums(g, x, w, n, centre, scale, sums);
-      const L a = rms ? L(0) : static_cast<L>(sums[0] / static_cast<double>(n)), b = static_cast<L>(sums[1] / static_cast<double>(n));
-      if (w != nullptr) {
-        apply<L>(n, [&](auto get, auto keep) { keep(to, scale * (get(g) * get(w) - a - (get(x) - centre) * scale * b)); });
-      } else {
-        apply<L>(n, [&](auto get, auto keep) { keep(to, scale * (get(g) - a - (get(x) - centre) * scale * b)); });
-      }
+  const auto *g = static_cast<const T*>(grad), *x = static_cast<const T*>(in);
+  auto* to = static_cast<T*>(dx);
+  for (std::int64_t row = 0; to != nullptr && row < count; ++row) {
+    const std::int64_t at = row * n;
+    if (w != nullptr) {
+      input_gradient<T, true>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms);
+    } else {
+      input_gradient<T, false>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms);
     }
-    if (dw != nullptr) {
-      apply<L>(n, [&](auto get, auto keep) { keep(dw, get(dw) + get(g) * ((get(x) - centre) * scale)); });
-    }
-    if (db != nullptr) apply<L>(n, [&](auto get, auto keep) { keep(db, get(db) + get(g)); });
   }
+  if (dw == nullptr && db == nullptr) return;
+  std::int64_t row = 0;
+  for (; row + 4 <= count; row += 4) parameter_gradients<T, 4>(g + row * n, x + row * n, centre + row, scale + row, dw, db, n);
+  for (; row < count; ++row) parameter_gradients<T, 1>(g + row * n, x + row * n, centre + row, scale + row, dw, db, n);
 }
 
 template <class T>
@@ -113,7 +143,7 @@ void affine(const void* in, void* out, std::int64_t n, double a, double b) noexc
 template <class T>
 void dots(const void* grad, const void* in, std::int64_t n, double shift, double* sums) noexcept {
   using L = typename LaneOf<T>::type;
-  row_sums<T, L>(static_cast<const T*>(grad), static_cast<const T*>(in), nullptr, n, static_cast<L>(shift), L(1), sums);
+  row_sums<T, false, L>(static_cast<const T*>(grad), static_cast<const T*>(in), nullptr, n, static_cast<L>(shift), L(1), sums);
 }
 
 template <class T>
@@ -152,12 +182,20 @@ void dots_columns(const void* grad, const void* in, std::int64_t rows, std::int6
   for (std::int64_t start = 0; start < rows; start += kColumnRows) {
     const std::int64_t stop = rows - start < kColumnRows ? rows : start + kColumnRows;
     for (std::int64_t j = 0; j < k; ++j) a[j] = b[j] = 0;
-    for (std::int64_t r = start; r < stop; ++r) {
+    constexpr std::int64_t together = 16;  // rows per pass over the columns' sums
+    for (std::int64_t r = start; r < stop; r += together) {
       const T *gr = g + r * stride, *xr = x + r * stride;
+      const std::int64_t count = stop - r < together ? stop - r : together;
       apply<L>(k, [&](auto get, auto keep) {
-        const auto value = get(gr);
-        keep(a, get(a) + value);
-        keep(b, get(b) + value * (get(xr) - get(centre)));
+        auto sum = get(a), product = get(b);
+        const auto c = get(centre);
+        for (std::int64_t q = 0; q < count; ++q) {
+          const auto value = get(gr + q * stride);
+          sum = sum + value;
+          product = product + value * (get(xr + q * stride) - c);
+        }
+        keep(a, sum);
+        keep(b, product);
       });
     }
     for (std::int64_t j = 0; j < k; ++j) {

@@ -56,39 +56,64 @@ void scalar_columns(const void* in, std::int64_t n, std::int64_t stride, std::in
   }
 }
 
+// fn(register, offset) for the whole vectors that are left at i, then part(register, offset, count) for the rest.
+template <class L, class Whole, class Part>
+inline void for_tail(std::int64_t i, std::int64_t n, Whole&& whole, Part&& part) {
+  constexpr std::int64_t width = kWidth<L>;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRegs<L>; ++r) {
+    if (i + width <= n) {
+      whole(r, i);
+      i += width;
+    } else {
+      if (i < n) part(r, i, n - i);
+      return;
+    }
+  }
+}
+
+// Fewer than kLanes elements: eight running lanes.
+template <class Op>
+inline typename Op::Lane fold_few(const typename Op::In* x, std::int64_t n) noexcept {
+  using L = typename Op::Lane;
+  constexpr int small = 8;
+  L few[small];
+  for (int s = 0; s < small; ++s) few[s] = Op::lane_identity();
+  std::int64_t i = 0;
+  for (; i + small <= n; i += small) {
+    for (int s = 0; s < small; ++s) few[s] = Op::fold(few[s], Op::map(load_one<L>(x[i + s])));
+  }
+  for (int s = 0; i < n; ++i, ++s) few[s] = Op::fold(few[s], Op::map(load_one<L>(x[i])));
+  for (int half = small / 2; half > 0; half /= 2) {
+    for (int s = 0; s < half; ++s) few[s] = Op::fold(few[s], few[s + half]);
+  }
+  return few[0];
+}
+
 // One block of n <= kRowBlock neighbouring elements, folded to one lane value.
 template <class Op>
 typename Op::Lane fold_block(const typename Op::In* x, std::int64_t n) noexcept {
   using L = typename Op::Lane;
   constexpr std::int64_t lanes = kLanes<L>, width = kWidth<L>;
   constexpr int regs = kRegs<L>;
-  alignas(64) L buffer[lanes];
-  std::int64_t i = 0;
-  if (n < lanes) {
-    constexpr int small = 8;
-    L few[small];
-    for (int s = 0; s < small; ++s) few[s] = Op::lane_identity();
-    for (; i + small <= n; i += small) {
-      for (int s = 0; s < small; ++s) few[s] = Op::fold(few[s], Op::map(load_one<L>(x[i + s])));
-    }
-    for (int s = 0; i < n; ++i, ++s) few[s] = Op::fold(few[s], Op::map(load_one<L>(x[i])));
-    for (int half = small / 2; half > 0; half /= 2) {
-      for (int s = 0; s < half; ++s) few[s] = Op::fold(few[s], few[s + half]);
-    }
-    return few[0];
-  }
+  if (n < lanes) return fold_few<Op>(x, n);
   V<L> acc[regs];
+#pragma GCC unroll 16
   for (int r = 0; r < regs; ++r) acc[r] = Op::map(load<L>(x + r * width));
-  for (i = lanes; i + lanes <= n; i += lanes) {
+  std::int64_t i = lanes;
+  for (; i + lanes <= n; i += lanes) {
 #pragma GCC unroll 16
     for (int r = 0; r < regs; ++r) acc[r] = Op::fold(acc[r], Op::map(load<L>(x + i + r * width)));
   }
-  for (int r = 0; r < regs; ++r) store(buffer + r * width, acc[r]);
-  for (std::int64_t t = 0; i < n; ++i, ++t) buffer[t] = Op::fold(buffer[t], Op::map(load_one<L>(x[i])));
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::int64_t t = 0; t < half; ++t) buffer[t] = Op::fold(buffer[t], buffer[t + half]);
-  }
-  return buffer[0];
+  for_tail<L>(
+      i, n, [&](int r, std::int64_t at) { acc[r] = Op::fold(acc[r], Op::map(load<L>(x + at))); },
+      [&](int r, std::int64_t at, std::int64_t count) {
+        alignas(64) L buffer[width];
+        store(buffer, acc[r]);
+        for (std::int64_t t = 0; t < count; ++t) buffer[t] = Op::fold(buffer[t], Op::map(load_one<L>(x[at + t])));
+        acc[r] = load<L>(buffer);
+      });
+  return fold_registers<L>(acc, [](auto a, auto b) { return Op::fold(a, b); });
 }
 
 template <class Op>

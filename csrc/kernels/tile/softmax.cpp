@@ -64,9 +64,7 @@ double sum_exp(const T* x, T* out, std::int64_t n, typename LaneOf<T>::type shif
       rest += e;
     }
     const V<L> folded = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-    double sum = static_cast<double>(rest);
-    for (int t = 0; t < w; ++t) sum += static_cast<double>(folded[t]);
-    total += sum;
+    total += static_cast<double>(rest) + static_cast<double>(sum_lanes<L>(folded));
   }
   return total;
 }
@@ -193,24 +191,27 @@ double backward_sum(const T* grad, const T* result, std::int64_t n) {
   double total = 0;
   for (std::int64_t start = 0; start < n; start += kRowBlock) {
     const std::int64_t m = n - start < kRowBlock ? n - start : kRowBlock;
-    V<L> acc[2] = {};
+    const T *g = grad + start, *y = result + start;
+    constexpr int w = kWidth<L>;
+    V<L> acc[4] = {};
     L rest = 0;
-    std::int64_t index = 0;
-    sweep<L>(m, [&](std::int64_t i, auto vector) {
-      if constexpr (decltype(vector)::value) {
-        V<L> value = load<L>(grad + start + i);
-        if constexpr (!kLog) value *= load<L>(result + start + i);
-        acc[index++ & 1] += value;
-      } else {
-        L value = load_one<L>(grad[start + i]);
-        if constexpr (!kLog) value *= load_one<L>(result[start + i]);
-        rest += value;
-      }
-    });
-    const V<L> folded = acc[0] + acc[1];
-    double sum = static_cast<double>(rest);
-    for (int t = 0; t < kWidth<L>; ++t) sum += static_cast<double>(folded[t]);
-    total += sum;
+    std::int64_t i = 0;
+    const auto step = [&](int r, std::int64_t at) {
+      V<L> value = load<L>(g + at);
+      if constexpr (!kLog) value *= load<L>(y + at);
+      acc[r] += value;
+    };
+    for (; i + 4 * w <= m; i += 4 * w) {
+      for (int r = 0; r < 4; ++r) step(r, i + r * w);
+    }
+    for (; i + w <= m; i += w) step(0, i);
+    for (; i < m; ++i) {
+      L value = load_one<L>(g[i]);
+      if constexpr (!kLog) value *= load_one<L>(y[i]);
+      rest += value;
+    }
+    const V<L> folded = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    total += static_cast<double>(rest) + static_cast<double>(sum_lanes<L>(folded));
   }
   return total;
 }
