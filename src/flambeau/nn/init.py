@@ -150,6 +150,8 @@ def _calculate_fan_in_and_fan_out(tensor):
     sizes = tensor.shape
     if len(sizes) < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    if len(sizes) == 2:
+        return sizes[1], sizes[0]
     receptive = math.prod(sizes[2:])
     return sizes[1] * receptive, sizes[0] * receptive
 

@@ -136,25 +136,31 @@ class ModuleState:
             for hook in self._load_state_dict_pre_hooks.values():
                 hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers", False)
-        local = [item for item in self._parameters.items() if item[1] is not None]
+        known = 0
+        local = self._parameters.items()
         if self._buffers:
             skipped = self._non_persistent_buffers_set
-            local += [i for i in self._buffers.items() if i[1] is not None and i[0] not in skipped]
+            local = [*local, *(item for item in self._buffers.items() if item[0] not in skipped)]
         for name, param in local:
+            if param is None:
+                continue
             key = prefix + name
             if key in state_dict:
+                known += 1
                 _load_one(self, name, key, param, state_dict[key], assign, error_msgs)
             elif strict:
                 missing_keys.append(key)
         extra_key = prefix + _EXTRA_STATE_KEY
         if type(self).set_extra_state is not ModuleState.set_extra_state:
             if extra_key in state_dict:
+                known += 1
                 self.set_extra_state(state_dict[extra_key])
             elif strict:
                 missing_keys.append(extra_key)
         elif strict and extra_key in state_dict:
             unexpected_keys.append(extra_key)
-        if strict:
+        # All keys are this module's own: nothing can be unexpected.
+        if strict and known != len(state_dict):
             self._find_unexpected(state_dict, prefix, extra_key, unexpected_keys)
 
     def _find_unexpected(self, state_dict, prefix, extra_key, unexpected_keys):
@@ -266,6 +272,14 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
 
 
 def _load_one(module, name, key, param, given, assign, errors):
+    if not assign and type(given) is flambeau.Tensor and not is_lazy(param) and given.shape == param.shape:
+        # The usual case; the others are told apart below.
+        if not param.is_meta:
+            try:
+                param.copy_(given)
+                return
+            except Exception:
+                pass  # again below, for the message
     if not isinstance(given, flambeau.Tensor):
         errors.append(
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '

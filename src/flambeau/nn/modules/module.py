@@ -114,8 +114,21 @@ class Module(ModuleState, ModuleBase):
             raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
-        if name not in table and hasattr(self, name):
+        if name not in table and self._has_attribute(name):
             raise KeyError(f"attribute '{name}' already exists")
+
+    def _has_attribute(self, name):
+        """hasattr(self, name), without the cost of a failing lookup."""
+        cls = type(self)
+        if cls.__getattr__ is not Module.__getattr__:
+            return hasattr(self, name)
+        return (
+            name in self.__dict__
+            or name in self._parameters
+            or name in self._buffers
+            or name in self._modules
+            or hasattr(cls, name)
+        )
 
     def register_parameter(self, name, param):
         """Add a parameter (or None, as a placeholder) under a name."""
@@ -186,8 +199,9 @@ class Module(ModuleState, ModuleBase):
         if isinstance(value, Parameter):
             if params is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name, buffers, modules)
-            state.get("_non_persistent_buffers_set", set()).discard(name)
+            if name in state or name in buffers or name in modules:
+                self._forget(name, buffers, modules)
+                self._non_persistent_buffers_set.discard(name)
             self.register_parameter(name, value)
         elif params is not None and name in params:
             if value is not None:
@@ -198,8 +212,9 @@ class Module(ModuleState, ModuleBase):
         elif isinstance(value, Module):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, params, buffers)
-            state.get("_non_persistent_buffers_set", set()).discard(name)
+            if name in state or name in params or name in buffers:
+                self._forget(name, params, buffers)
+                self._non_persistent_buffers_set.discard(name)
             for hook in _hooks.module_registration_hooks.values():
                 value = _or_previous(hook(self, name, value), value)
             modules[name] = value
