@@ -17,6 +17,18 @@ class Generator {
     if (next_ >= kN) refill();
     return temper(state_[static_cast<std::size_t>(next_++)]);
   }
+  // Up to `wanted` raw (untempered) words of the state at once, used up by this call; the next refill overwrites them.
+  struct Run {
+    const std::uint32_t* words;
+    std::int64_t count;
+  };
+  Run take(std::int64_t wanted) {
+    if (next_ >= kN) refill();
+    const std::int64_t count = wanted < kN - next_ ? wanted : kN - next_;
+    const Run run{state_.data() + next_, count};
+    next_ += static_cast<int>(count);
+    return run;
+  }
   std::uint64_t random64() {  // PyTorch's order: high word first
     const std::uint64_t high = random();
     const std::uint64_t low = random();

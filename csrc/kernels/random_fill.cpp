@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "core/copy.h"
+#include "core/elementwise.h"
 #include "core/factory.h"
 #include "core/parallel.h"
+#include "kernels/random_uniform.h"
 
 namespace flambeau::random {
 
@@ -21,6 +23,20 @@ int compare_dims(const Tensor* const* operands, int count, std::int64_t a, std::
     if (operands[0]->sizes()[a] > operands[0]->sizes()[b]) return 1;
   }
   return 0;
+}
+
+// n floats from [from, to) at once.
+void uniform_run(float* data, std::int64_t n, float from, float to, Generator& g) {
+  static const TileKernel& tile = find_tiles("random_uniform")[DType::Float32];
+  const UniformRange range{from, to - from, to};
+  while (n > 0) {
+    const Generator::Run run = g.take(n);
+    void* out = data;
+    const void* words = run.words;
+    tile.fn(&out, &words, run.count, &range);
+    data += run.count;
+    n -= run.count;
+  }
 }
 
 template <class F>
@@ -47,7 +63,11 @@ bool begin(const Tensor& out, const char* op) {
 // Blocks of 16; a remainder is made by redrawing the last 16 values.
 template <class T>
 void normal_blocks(T* data, std::int64_t n, T mean, T std, Generator& g) {
-  for (std::int64_t i = 0; i < n; ++i) data[i] = unit<T>(g);
+  if constexpr (std::is_same_v<T, float>) {
+    uniform_run(data, n, 0, 1, g);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) data[i] = unit<T>(g);
+  }
   parallel_for(0, n / 16, 512, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t block = first; block < last; ++block) box_muller_16(data + block * 16, mean, std);
   });
@@ -136,6 +156,11 @@ void fill_uniform(const Tensor& out, double from, double to, Generator* generato
   const std::lock_guard lock(g.mutex);
   dispatch_real_float("uniform_", out.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float>) {
+      if (out.is_contiguous()) {
+        return uniform_run(out.data<float>(), out.numel(), static_cast<float>(from), static_cast<float>(to), g);
+      }
+    }
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
       if (from == 0 && to == 1) return fill_serial<T>(out, [&] { return unit<T>(g); });
     }
