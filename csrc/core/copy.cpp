@@ -102,6 +102,32 @@ void copy_with_bits(const StridedLoop& loop, char* const* bases, DType from, DTy
   });
 }
 
+// Rows contiguous on both sides and not worth a call of the general code each.
+bool copy_short_rows(const StridedLoop& loop, char* const* bases, std::int64_t size) {
+  const std::int64_t row_bytes = loop.sizes[0] * size;
+  if (loop.ndim < 2 || loop.strides[0][0] != size || loop.strides[1][0] != size || row_bytes > 4096) return false;
+  // One linear index over all rows.
+  const std::int64_t rows = loop.numel / loop.sizes[0], inner = loop.sizes[1];
+  const std::int64_t dst_step = loop.strides[0][1], src_step = loop.strides[1][1];
+  const auto length = static_cast<std::size_t>(row_bytes);
+  parallel_for(0, rows, std::max<std::int64_t>(1, kGrain / loop.sizes[0]), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t at = begin; at < end;) {
+      char* dst = bases[0];
+      const char* src = bases[1];
+      std::int64_t rest = at;
+      for (int d = 1; d < loop.ndim; ++d) {
+        dst += rest % loop.sizes[d] * loop.strides[0][d];
+        src += rest % loop.sizes[d] * loop.strides[1][d];
+        rest /= loop.sizes[d];
+      }
+      const std::int64_t count = std::min(end - at, inner - at % inner);
+      for (std::int64_t i = 0; i < count; ++i, dst += dst_step, src += src_step) std::memcpy(dst, src, length);
+      at += count;
+    }
+  });
+  return true;
+}
+
 bool overflows(const Scalar& value, double lowest, double highest) {
   const double number = value.to_double();
   return std::isnan(number) || number < lowest || number > highest;
@@ -143,6 +169,7 @@ void copy_into(const Tensor& dst, const Tensor& src) {
     return;
   }
   if (from == to && copy_transposed(loop, bases[0], bases[1], itemsize(to))) return;
+  if (from == to && dst.storage() != src.storage() && copy_short_rows(loop, bases, itemsize(to))) return;
   const CastFn cast = cast_fn(from, to);
   const std::int64_t dst_stride = loop.strides[0][0], src_stride = loop.strides[1][0];
   parallel_for(0, loop.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {

@@ -91,7 +91,7 @@ void run_rows(const Job& job, char* const* bases, std::int64_t begin, std::int64
   }
   job.loop.for_rows(bases, begin, end, [&](char* const* row, std::int64_t n) {
     if (job.all_direct) {
-      run_piece(job, row, strides, tiles, n);
+      job.fn(reinterpret_cast<void* const*>(row), reinterpret_cast<const void* const*>(row + job.outputs), n, job.params);
       return;
     }
     const std::int64_t step = n < kTile ? n : kTile;

@@ -11,7 +11,7 @@ template <> struct Constants<float> {
   static constexpr int kMantissa = 23;
   static constexpr std::int32_t kOneBits = 0x3f800000, kSqrtHalfBits = 0x3f3504f3;
   static constexpr float kMagic = 0x1.8p23F, kMinNormal = 0x1p-126F, kSubnormalScale = 0x1p23F;
-  static constexpr float kInf = __builtin_inff(), kNan = __builtin_nanf("");
+  static constexpr float kMax = 0x1.fffffep127F, kInf = __builtin_inff(), kNan = __builtin_nanf("");
   static constexpr float kExpLow = -104.5F, kExpHigh = 89.5F;
   static constexpr float kLn2High = 0x1.62e4p-1F, kLn2Low = 0x1.7f7d1cp-20F;
   static constexpr float kLog10Of2High = 0x1.344p-2F, kLog10Of2Low = 0x1.3509f6p-18F;
@@ -26,7 +26,7 @@ template <> struct Constants<double> {
   static constexpr int kMantissa = 52;
   static constexpr std::int64_t kOneBits = 0x3ff0000000000000, kSqrtHalfBits = 0x3fe6a09e667f3bcd;
   static constexpr double kMagic = 0x1.8p52, kMinNormal = 0x1p-1022, kSubnormalScale = 0x1p52;
-  static constexpr double kInf = __builtin_inf(), kNan = __builtin_nan("");
+  static constexpr double kMax = 0x1.fffffffffffffp1023, kInf = __builtin_inf(), kNan = __builtin_nan("");
   static constexpr double kExpLow = -746.0, kExpHigh = 710.5;
   static constexpr double kLn2High = 0x1.62e42fefap-1, kLn2Low = 0x1.cf79abc9e3b39p-40;
   static constexpr double kLog10Of2High = 0x1.34413509fp-2, kLog10Of2Low = 0x1.e7fbcc47c4acdp-40;
