@@ -79,7 +79,10 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fill with draws from N(mean, std ** 2) cut to [a, b], by inverting the distribution function."""
+    """Fill with draws from N(mean, std ** 2) cut to [a, b].
+
+    By rejection: from the normal distribution itself where [a, b] holds more than 0.3 of it, otherwise from U(a, b).
+    """
 
     def cdf(x):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -92,14 +95,31 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "The distribution of values may be incorrect.",
             stacklevel=2,
         )
+    inside = cdf((b - mean) / std) - cdf((a - mean) / std)
     with _no_grad():
-        low, high = cdf((a - mean) / std), cdf((b - mean) / std)
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
-        return tensor
+        if inside > 0.3:
+            tensor.normal_(mean, std, generator=generator)
+            return _redraw(tensor, lambda t: t.normal_(mean, std, generator=generator), lambda t: (t < a) | (t > b))
+        # The density relative to its peak in [a, b] is the chance to accept a candidate.
+        peak = min(max(mean, a), b)
+
+        def rejected(t):
+            ratio = (((peak - mean) / std) ** 2 - ((t - mean) / std) ** 2).mul_(0.5).exp_()
+            return flambeau.empty_like(t).uniform_(0, 1, generator=generator) > ratio
+
+        tensor.uniform_(a, b, generator=generator)
+        return _redraw(tensor, lambda t: t.uniform_(a, b, generator=generator), rejected)
+
+
+def _redraw(tensor, draw, rejected):
+    """Replace rejected elements by further draws (of the whole shape, as PyTorch draws them) until none is left."""
+    left = rejected(tensor)
+    while bool(left.any()):
+        candidate = draw(flambeau.empty_like(tensor))
+        accepted = left & ~rejected(candidate)
+        tensor.copy_(flambeau.where(accepted, candidate, tensor))
+        left = left & ~accepted
+    return tensor
 
 
 def constant_(tensor, val):

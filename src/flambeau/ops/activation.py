@@ -4,6 +4,7 @@ import math
 
 from .exp_log import exp
 from .pointwise import ones_like, unary, zeros_like
+from .. import _C
 from .registry import composite, native
 from .special_unary import sigmoid
 from .ternary import where
@@ -431,9 +432,10 @@ def _rrelu_slopes(input, lower, upper, training):
     if not training:
         return where(input > 0, 1.0, (lower + upper) / 2).to(input.dtype)
     negative = input <= 0
-    # One draw per element that needs one, in order, as PyTorch draws them.
+    # One draw in double precision per element that needs one, in order, as PyTorch draws them.
     slopes = ones_like(input)
-    slopes[negative] = input.new_empty(int(negative.sum())).uniform_(lower, upper)
+    drawn = input.new_empty(int(negative.sum()), dtype=_C.float64).uniform_(lower, upper)
+    slopes[negative] = drawn.to(input.dtype)
     return slopes
 
 
