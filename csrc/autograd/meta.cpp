@@ -106,7 +106,10 @@ const Ref<Node>& grad_fn(const Tensor& tensor) {
                            ? replay(meta->base, meta->rare->steps)
                            : as_strided(meta->base, tensor.sizes(), tensor.strides(), tensor.offset());
   const Meta* regenerated = meta_of(fresh);
-  if (regenerated != nullptr) replace_grad_fn(*meta, regenerated->grad_fn, regenerated->output_nr);
+  // Without one the base was detached meanwhile: the view keeps the history it had.
+  if (regenerated != nullptr && regenerated->grad_fn) {
+    replace_grad_fn(*meta, regenerated->grad_fn, regenerated->output_nr);
+  }
   meta->attr_version = current;
   return meta->grad_fn;
 }

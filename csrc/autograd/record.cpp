@@ -46,8 +46,9 @@ void for_each_tensor(const OpDef& def, const Value* arguments, F&& fn) {
   }
 }
 
+// Inference tensors never take part in recording, even with their flag set.
 bool may_require_grad(const Tensor& tensor) noexcept {
-  return (tensor.impl()->requires_grad || tensor.impl()->autograd != nullptr) && autograd::requires_grad(tensor);
+  return !tensor.impl()->inference && (tensor.impl()->requires_grad || tensor.impl()->autograd != nullptr) && autograd::requires_grad(tensor);
 }
 
 // Bit k: the k-th tensor parameter wants a gradient.
@@ -156,6 +157,13 @@ void save_results(OpNode& node, const Value* results, const Rules::Reads& reads)
 bool is_argument(const OpDef& def, const Value* arguments, const Tensor& tensor) noexcept {
   bool found = false;
   for_each_tensor(def, arguments, [&](const Tensor& argument) { found |= argument.is(tensor); });
+  return found;
+}
+
+// Also true of the arguments themselves. detach() inside inference mode gives a normal tensor.
+bool shares_memory(const OpDef& def, const Value* arguments, const Tensor& tensor) noexcept {
+  bool found = false;
+  for_each_tensor(def, arguments, [&](const Tensor& argument) { found |= argument.storage() == tensor.storage(); });
   return found;
 }
 
@@ -403,7 +411,7 @@ void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out)
     if (def.is_view) track_views(def, arguments, results);
     if (autograd::mode.inference) {
       for_each_result(def, results, [&](const Tensor& result, std::uint32_t) {
-        if (!def.is_view && !is_argument(def, arguments, result)) result.impl()->inference = true;
+        if (!def.is_view && !shares_memory(def, arguments, result)) result.impl()->inference = true;
       });
     }
     return;

@@ -63,7 +63,6 @@ Tensor named_dtype(const KernelDef& def, const Tensor& input, std::optional<Memo
 
 Tensor fill_op(const Tensor& input, const Scalar& value, const Out& out) {
   const Tensor result = out.inplace ? out[0] : output("fill", out, 0, input.sizes(), input.dtype(), input.device());
-  check_no_internal_overlap(result, "fill_");
   check(!value.is_complex() || is_complex(result.dtype()), ErrorKind::Runtime,
         "value cannot be converted to type ", name_of(result.dtype()), " without overflow");
   if (!result.is_meta() && result.numel() != 0) fill(result, value);
@@ -73,7 +72,6 @@ Tensor fill_op(const Tensor& input, const Scalar& value, const Out& out) {
 Tensor fill_tensor(const Tensor& input, const Tensor& value, const Out& out) {
   check(value.dim() == 0, ErrorKind::Runtime, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
   const Tensor result = out.inplace ? out[0] : output("fill", out, 0, input.sizes(), input.dtype(), input.device());
-  check_no_internal_overlap(result, "fill_");
   if (!result.is_meta() && result.numel() != 0) fill(result, item(value));
   return result;
 }

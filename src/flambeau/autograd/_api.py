@@ -181,7 +181,7 @@ def grad(
     keys = list(inputs) if isinstance(inputs, dict) else None
     wanted = _as_tuple(list(inputs.values()) if keys is not None else inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     outputs = _as_tuple(outputs)
     grads = _checked_grads(outputs, grad_outputs, is_grads_batched)
     retain = create_graph if retain_graph is None else retain_graph
