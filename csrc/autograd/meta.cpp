@@ -141,6 +141,7 @@ void rebase_history(const Tensor& tensor, const Ref<Node>& node) {
   Meta& base_meta = ensure_meta(meta.base);
   meta.base.impl()->requires_grad = false;
   replace_grad_fn(base_meta, std::move(slices), 0);
+  meta.attr_version = tensor.storage()->version() - 1;  // stale, whatever was asked since the version advanced
   grad_fn(tensor);  // regenerates the view's own history from the base
 }
 

@@ -520,3 +520,21 @@ def test_function_inside_a_function():
     x = leaf(0.5, dtype=flambeau.float64)
     assert autograd.gradcheck(Outer.apply, (x,))
     assert autograd.gradgradcheck(Outer.apply, (x,))
+
+
+def test_changed_view_itself_gets_the_right_gradient():
+    class Double(autograd.Function):
+        @staticmethod
+        def forward(ctx, value):
+            ctx.mark_dirty(value)
+            return value.mul_(2.0)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2.0
+
+    x = leaf(1.0, 2.0)
+    view = (x * 1.0)[:1]
+    Double.apply(view)
+    view.sum().backward()
+    assert x.grad.tolist() == [2.0, 0.0]
