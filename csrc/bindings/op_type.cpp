@@ -168,15 +168,19 @@ PyObject* overload_call(PyObject* self, PyObject* const* args, std::size_t nargs
     const OverloadObject& overload = *as_overload(self);
     const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     const Py_ssize_t count = PyTuple_GET_SIZE(overload.ops);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* candidate = PyTuple_GET_ITEM(overload.ops, i);
-      // A Python function at the end takes whatever no schema did.
-      if (Py_TYPE(candidate) != op_type) return PyObject_Vectorcall(candidate, args, nargsf, kwnames);
-      const OpObject& op = *as_op(candidate);
-      CallFrame frame(op.def->parameters.size());
-      const bool fits = parse_call(*op.def, *op.shape, args, nargs, kwnames, frame, nullptr);
-      if (frame.overridden != nullptr) return call_torch_function(self, args, nargs, kwnames);
-      if (fits) return run(op, frame);
+    // max(x, tensor(1)) compares two tensors: only when nothing else fits does a tensor stand for an int.
+    for (const bool exact : {true, false}) {
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* candidate = PyTuple_GET_ITEM(overload.ops, i);
+        // A Python function at the end takes whatever no schema did.
+        if (Py_TYPE(candidate) != op_type) return PyObject_Vectorcall(candidate, args, nargsf, kwnames);
+        const OpObject& op = *as_op(candidate);
+        CallFrame frame(op.def->parameters.size());
+        frame.exact = exact;
+        const bool fits = parse_call(*op.def, *op.shape, args, nargs, kwnames, frame, nullptr);
+        if (frame.overridden != nullptr) return call_torch_function(self, args, nargs, kwnames);
+        if (fits) return run(op, frame);
+      }
     }
     if (overload.dunder) return Py_NewRef(Py_NotImplemented);
     std::string got;

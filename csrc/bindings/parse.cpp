@@ -147,7 +147,7 @@ bool convert_argument(const Parameter& parameter, std::size_t index, PyObject* o
     case Tag::TensorList: return tensors_from(parameter, object, value, frame);
     case Tag::Int: {
       std::int64_t number;
-      if (!to_int(object, number)) return false;
+      if ((frame.exact && is_tensor(object)) || !to_int(object, number)) return false;
       value.set(number);
       return true;
     }

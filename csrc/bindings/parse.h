@@ -35,6 +35,7 @@ class CallFrame {
 
   InlineVec<Tensor, 2> outs;     // out=
   bool requires_grad = false;    // of a factory call
+  bool exact = false;            // a tensor does not stand for an int: the other overloads come first
   PyObject* overridden = nullptr;  // borrowed: an argument whose class has a __torch_function__ of its own
 
   // Memory for lists. Dims keeps six ints inline; the deque-like list of them never moves elements.

@@ -11,6 +11,7 @@ from .conv import *
 from .convert import *
 from .create import *
 from .embedding import *
+from .einsum import *
 from .exp_log import *
 from .fold import *
 from .fourier import *

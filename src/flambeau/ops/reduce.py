@@ -279,9 +279,9 @@ def _(grad_values, indices, input_meta, dim, keepdim):
 
 def _elementwise_extreme(name):
     def call(input, other, *, out=None):
-        from . import compare
+        from . import arithmetic
 
-        return getattr(compare, name)(input, other) if out is None else getattr(compare, name)(input, other, out=out)
+        return getattr(arithmetic, name)(input, other, out=out)
 
     return call
 
