@@ -227,9 +227,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& a, const Tensor& 
   return {x, rank, s, info};
 }
 
+// Carries the gradient rule of pinv; the value was computed from the singular values.
+Tensor pinv_raw(const Tensor& a, const Tensor& value) {
+  check_matrix("linalg.pinv", a);
+  return value.is_meta() ? empty(value.sizes(), value.dtype(), value.device()) : clone(value);
+}
+
 const Kernel kernels[] = {
     {"geqrf", &geqrf},           {"linalg_qr", &qr},   {"linalg_householder_product", &householder_product}, {"linalg_svd_raw", &svd},
-    {"linalg_eigh_raw", &eigh},  {"linalg_eig_raw", &eig}, {"linalg_lstsq_raw", &lstsq},
+    {"linalg_eigh_raw", &eigh},  {"linalg_eig_raw", &eig}, {"linalg_lstsq_raw", &lstsq}, {"linalg_pinv_raw", &pinv_raw},
 };
 
 }  // namespace

@@ -18,6 +18,9 @@ from .fourier import *
 from .fused_steps import *
 from .index import *
 from .join import *
+from .linalg_misc import *
+from .linalg_ops import *
+from .linalg_spectral import *
 from .loss import *
 from .matmul import *
 from .normalization import *

@@ -433,7 +433,7 @@ def _count(tensor):
 @composite()
 def chain_matmul(*matrices, out=None):
     """Product of two or more matrices in the cheapest order (matrix chain order by dynamic programming)."""
-    from .linalg_ops import multi_dot
+    from .linalg_misc import multi_dot
 
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])

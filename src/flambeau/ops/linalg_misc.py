@@ -1,0 +1,482 @@
+"""Norms, condition numbers, ranks, powers and exponentials of matrices, cross products and small contractions."""
+
+import math
+
+from .. import _C
+from .linalg_ops import eye_like, linalg_inv, linalg_inv_ex, linalg_solve
+from .linalg_spectral import linalg_eigvalsh, linalg_svdvals, rank_threshold
+from .matmul import matmul
+from .registry import composite, native
+
+__all__ = ["cdist", "cross", "frobenius_norm", "matrix_exp", "matrix_power", "multi_dot", "norm", "nuclear_norm"]
+
+linalg_vector_norm = native(
+    "linalg_vector_norm(Tensor x, float ord=2, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    out=True,
+    doc="""(sum of |x|^ord)^(1/ord) over dim.
+
+    Args:
+        x: float or complex, any shape.
+        ord: any number; 0 counts non-zeros, inf and -inf are the largest and smallest modulus.
+        dim: one or more dims; None flattens.
+        keepdim: keep reduced dims with size 1.
+        dtype: compute in this wider dtype.
+    Returns:
+        Real. An empty sum is 0; inf, -inf and negative orders of nothing raise.
+    Differentiable in x, with the subgradient 0 at 0; supports second derivatives.
+    """,
+)
+
+
+@linalg_vector_norm.vjp("x")
+def _(grad, result, x, ord, dim, keepdim):
+    n = x.dim()
+    if not keepdim and n and (dim is not None and len(dim) > 0):
+        for d in sorted(d % n for d in dim):
+            grad, result = grad.unsqueeze(d), result.unsqueeze(d)
+    if ord == 0:
+        return None
+    grad, result = grad.to(x.real.dtype if x.is_complex() else x.dtype), result.to(x.real.dtype if x.is_complex() else x.dtype)
+    if ord == 1:
+        return x.sgn() * grad
+    if ord == 2:
+        return x * (grad / result).masked_fill(result == 0, 0.0)
+    size = x.abs()
+    if math.isinf(ord):
+        extreme = (size == result) | ((result != result) & (size != size))
+        dims = list(range(n)) if dim is None or len(dim) == 0 else list(dim)
+        share = extreme.to(grad.dtype)
+        share = share / (share.sum(dims, keepdim=True) if n else share)
+        return x.sgn() * (share * grad)
+    if ord < 1:
+        scale = size.pow(ord - 1).masked_fill(size == 0, 0.0)
+        return x.sgn() * scale * (grad * result.pow(1 - ord)).masked_fill(result == 0, 0.0)
+    if ord < 2:
+        scale = size.pow(ord - 1)
+        return x.sgn() * scale * (grad / result.pow(ord - 1)).masked_fill(result == 0, 0.0)
+    return x * size.pow(ord - 2) * (grad / result.pow(ord - 1)).masked_fill(result == 0, 0.0)
+
+
+def _two_dims(A, dim, name):
+    if A.dim() < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions, got shape {tuple(A.shape)}.")
+    if len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple, got {tuple(dim)}.")
+    for d in dim:
+        if not -A.dim() <= d < A.dim():
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-A.dim()}, {A.dim() - 1}], but got {d})")
+    rows, columns = dim[0] % A.dim(), dim[1] % A.dim()
+    if rows == columns:
+        raise RuntimeError(f"{name}: dims must be different. Got {tuple(dim)}.")
+    return rows, columns
+
+
+def _check_norm_dtype(A, name):
+    if not (A.is_floating_point() or A.is_complex()):
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype}")
+
+
+@composite(out=True)
+def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """Norm of matrices.
+
+    Args:
+        A: float or complex, at least 2-d.
+        ord: "fro", "nuc", inf, -inf (extreme row sums), 1, -1 (column sums), 2, -2 (singular values).
+        dim: the two dims of the matrices.
+        keepdim: keep them with size 1.
+        dtype: compute in this wider dtype.
+    Returns:
+        Real, without the dims of dim.
+    """
+    name = "linalg.matrix_norm"
+    _check_norm_dtype(A, name)
+    rows, columns = _two_dims(A, dim, name)
+    if dtype is not None:
+        A = A.to(dtype)
+    if ord == "fro":
+        return linalg_vector_norm(A, 2, [rows, columns], keepdim)
+    if ord == "nuc" or (not isinstance(ord, str) and abs(ord) == 2):
+        moved = A.movedim((rows, columns), (-2, -1))
+        values = linalg_svdvals(moved)
+        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+        if keepdim:
+            for d in sorted((rows, columns)):
+                result = result.unsqueeze(d)
+        return result
+    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+        raise RuntimeError(f"{name}: Order {ord} not supported.")
+    summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = linalg_vector_norm(A, 1, [summed], True)
+    result = sums.amax(kept, keepdim=True) if ord > 0 else sums.amin(kept, keepdim=True)
+    if not keepdim:
+        result = result.squeeze((rows, columns))
+    return result
+
+
+@composite(out=True)
+def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    """Vector norm over one dim, matrix norm over two, or the 2-norm of all elements when ord and dim are None.
+
+    Args:
+        A: float or complex.
+        ord: as for vector_norm or matrix_norm.
+        dim: one dim, two, or None (all, if ord is None; else A has to be 1-d or 2-d).
+    """
+    _check_norm_dtype(A, "linalg.norm")
+    if dim is not None:
+        dims = [dim] if isinstance(dim, int) else list(dim)
+        if ord is None:
+            return linalg_vector_norm(A, 2, dims, keepdim, dtype=dtype)
+        if len(dims) not in (1, 2):
+            raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}")
+    elif ord is not None:
+        if A.dim() not in (1, 2):
+            raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D.")
+        dims = list(range(A.dim()))
+    else:
+        return linalg_vector_norm(A.reshape(-1), 2, None, keepdim, dtype=dtype).reshape([1] * A.dim() if keepdim else [])
+    if len(dims) == 2:
+        return linalg_matrix_norm(A, ord, dims, keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise RuntimeError(f"linalg.norm: Order {ord} not supported for vectors. linalg_vector_norm: invalid ord.")
+    return linalg_vector_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+@composite(methods=("norm",))
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """Norm of all elements or over dims; older form of linalg.norm (whose p = 1, 2 ... are always vector norms)."""
+    if p is None:
+        p = 2.0
+    if isinstance(dim, int):
+        dim = [dim]
+    if p == "nuc":
+        dims = list(range(input.dim())) if dim is None else list(dim)
+        if len(dims) != 2:
+            raise RuntimeError(f"norm: nuclear norm requires a 2-element dim or a matrix, got {dims}.")
+        result = linalg_matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
+    elif isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    else:
+        order = 2.0 if p == "fro" else p
+        result = linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
+    if out is None:
+        return result
+    from .registry import write_out
+
+    return write_out(out, result, "norm")
+
+
+@composite()
+def frobenius_norm(input, dim=(), keepdim=False):
+    """Square root of the sum of squares over dim."""
+    return linalg_vector_norm(input, 2, None if dim == () else dim, keepdim)
+
+
+@composite()
+def nuclear_norm(input, dim=(-2, -1), keepdim=False):
+    """Sum of singular values."""
+    return linalg_matrix_norm(input, "nuc", dim, keepdim)
+
+
+@composite(out=True)
+def linalg_cond(A, p=None):
+    """Condition number: norm of A times norm of its inverse, or the ratio of extreme singular values (p None, 2, -2)."""
+    _check_norm_dtype(A, "linalg.cond")
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.cond: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}.")
+    if p is None or (not isinstance(p, str) and abs(p) == 2):
+        S = linalg_svdvals(A)
+        if S.shape[-1] == 0:
+            return S.sum(-1)
+        return S[..., -1] / S[..., 0] if p == -2 else S[..., 0] / S[..., -1]
+    if p not in ("fro", "nuc") and (isinstance(p, str) or abs(p) not in (1, math.inf)):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.cond: A must be batches of square matrices for p={p}, got {tuple(A.shape)}.")
+    if A.shape[-1] == 0:
+        return A.real.new_zeros(tuple(A.shape[:-2])) if A.is_complex() else A.new_zeros(tuple(A.shape[:-2]))
+    inverse, info = linalg_inv_ex(A)
+    singular = info != 0
+    inverse = inverse.masked_fill(singular.unsqueeze(-1).unsqueeze(-1), math.inf)
+    if p == "nuc":
+        S = linalg_svdvals(A)
+        return (S.sum(-1) * (1 / S).sum(-1)).masked_fill(singular, math.inf)
+    return linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)
+
+
+@composite(out=True)
+def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
+    """Number of singular values (or moduli of eigenvalues) above a threshold: int64, shape (*).
+
+    Args:
+        A: shape (*, m, n).
+        tol: older name of atol, with rtol 0.
+        atol, rtol: the threshold is max(atol, rtol * largest); by default max(m, n) * eps * largest.
+    """
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.matrix_rank: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}.")
+    A = A.detach()
+    if tol is not None and atol is None:
+        atol, rtol = tol, 0.0
+    S = linalg_eigvalsh(A).abs() if hermitian else linalg_svdvals(A)
+    if S.shape[-1] == 0:
+        return S.sum(-1).to(_C.int64)
+    return (S > rank_threshold(A, S, atol, rtol).unsqueeze(-1)).sum(-1)
+
+
+@composite(methods=("matrix_power",), out=True)
+def matrix_power(input, n):
+    """input multiplied with itself n times; the inverse's power for negative n; the identity for 0."""
+    if not isinstance(n, int):
+        raise TypeError(f"matrix_power(): argument 'n' must be int, not {type(n).__name__}")
+    if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
+        raise RuntimeError(f"linalg.matrix_power: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
+    if n == 0:
+        return eye_like(input, input.shape[-1]).expand(input.shape).clone()
+    base = linalg_inv(input) if n < 0 else input
+    n = abs(n)
+    result = None
+    while n:
+        if n & 1:
+            result = base if result is None else matmul(result, base)
+        n >>= 1
+        if n:
+            base = matmul(base, base)
+    return result.clone() if result is input else result
+
+
+def _exp_taylor(A):
+    """Taylor polynomial of degree 18, in powers of A^6: accurate to double precision for norms up to 1.09."""
+    n = A.shape[-1]
+    powers = [eye_like(A, n).expand(A.shape), A]
+    for _ in range(5):
+        powers.append(powers[-1] @ A)
+    top = powers[6]
+    result = None
+    for block in (3, 2, 1, 0):
+        part = None
+        for j in range(6):
+            degree = 6 * block + j
+            if degree > 18:
+                break
+            term = powers[j] * (1.0 / math.factorial(degree))
+            part = term if part is None else part + term
+        result = part if result is None else result @ top + part
+    return result
+
+
+@composite(methods=("matrix_exp",), out=False)
+def matrix_exp(input):
+    """Exponential of square matrices by scaling and squaring (Higham, 2005, with a Taylor polynomial).
+
+    Args:
+        input: float or complex, shape (*, n, n); half types compute in float32.
+    Differentiable; supports second derivatives.
+    """
+    if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
+        raise RuntimeError(f"linalg.matrix_exp: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {input.dtype}")
+    if input.dtype in (_C.float16, _C.bfloat16):
+        return matrix_exp(input.float()).to(input.dtype)
+    if input.numel() == 0:
+        return input.clone()
+    largest = float(linalg_matrix_norm(input.detach(), 1).max())
+    squarings = max(0, math.ceil(math.log2(largest / 1.09))) if largest > 1.09 and math.isfinite(largest) else 0
+    result = _exp_taylor(input * 2.0**-squarings)
+    for _ in range(squarings):
+        result = result @ result
+    return result
+
+
+# Vectors
+
+
+def _cross(input, other, dim):
+    a = [input.select(dim, i) for i in range(3)]
+    b = [other.select(dim, i) for i in range(3)]
+    from .join import stack
+
+    return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
+
+
+@composite(out=True)
+def linalg_cross(input, other, *, dim=-1):
+    """Cross product of vectors of length 3 along dim; other dims broadcast."""
+    if input.dim() != other.dim():
+        raise RuntimeError(
+            f"linalg.cross: inputs must have the same number of dimensions, got {input.dim()} and {other.dim()}."
+        )
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {dim})"
+        )
+    if input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}"
+        )
+    from .view import broadcast_tensors
+
+    input, other = broadcast_tensors(input, other)
+    return _cross(input, other, dim % input.dim())
+
+
+@composite(methods=("cross",), out=True)
+def cross(input, other, dim=None):
+    """Cross product along dim, by default the first dim of length 3."""
+    if dim is None:
+        if input.dim() != other.dim():
+            raise RuntimeError(f"inconsistent tensors dimensions input: {input.dim()} other: {other.dim()}")
+        dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
+        if dim is None:
+            raise RuntimeError(f"no dimension of size 3 in input, got shape {tuple(input.shape)}")
+    return linalg_cross(input, other, dim=dim)
+
+
+@composite(out=True)
+def linalg_vecdot(x, y, *, dim=-1):
+    """Sum of conj(x) * y along dim."""
+    if not (x.is_floating_point() or x.is_complex()):
+        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"linalg.vecdot: Expected x and y to have the same dtype, got {x.dtype} and {y.dtype}.")
+    if dim in (-1, x.dim() - 1) and x.dim() == y.dim():
+        return matmul(x.conj().unsqueeze(-2), y.unsqueeze(-1)).squeeze(-1).squeeze(-1)
+    return (x.conj() * y).sum(dim)
+
+
+@composite(out=True)
+def linalg_vander(x, N=None):
+    """Vandermonde matrix: powers 0 ... N - 1 of x (*, n) along a new last dim."""
+    if x.dim() == 0:
+        raise RuntimeError("linalg.vander: The input must have at least 1 dimension, got a 0-d tensor.")
+    N = x.shape[-1] if N is None else N
+    if N <= 1 and N != x.shape[-1]:
+        raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}.")
+    from .join import cat
+
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.to(_C.int64)
+    ones = x.new_ones((*x.shape, 1))
+    if N <= 1:
+        return ones
+    return cat([ones, x.unsqueeze(-1).expand((*x.shape, N - 1)).cumprod(-1)], -1)
+
+
+# Contractions
+
+
+def _chain_order(sizes):
+    """Splits of the cheapest order of a matrix chain (Cormen et al., Introduction to Algorithms, 15.2)."""
+    n = len(sizes) - 1
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            best = None
+            for k in range(i, j):
+                total = cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                if best is None or total < best:
+                    best, split[i][j] = total, k
+            cost[i][j] = best
+    return split
+
+
+@composite(out=True)
+def multi_dot(tensors):
+    """Product of two or more matrices in the cheapest order; the first and last may be vectors.
+
+    Raises:
+        RuntimeError: fewer than two tensors, or shapes that do not chain.
+    """
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    first, last = tensors[0], tensors[-1]
+    for i, t in enumerate(tensors):
+        if t.dim() != 2 and not (i in (0, len(tensors) - 1) and t.dim() == 1):
+            raise RuntimeError(f"multi_dot(): tensor {i} must be {'1D or ' if i in (0, len(tensors) - 1) else ''}2D but got {t.dim()}D")
+        if t.dtype != first.dtype:
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {first.dtype} and tensor {i} {t.dtype}")
+    row, column = first.dim() == 1, last.dim() == 1
+    if row:
+        tensors[0] = first.unsqueeze(0)
+    if column:
+        tensors[-1] = last.unsqueeze(-1)
+    for i in range(len(tensors) - 1):
+        if tensors[i].shape[1] != tensors[i + 1].shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
+                f"{list(tensors[i + 1].shape)} cannot be multiplied"
+            )
+    split = _chain_order([t.shape[0] for t in tensors] + [tensors[-1].shape[1]])
+
+    def product(i, j):
+        return tensors[i] if i == j else product(i, split[i][j]).mm(product(split[i][j] + 1, j))
+
+    result = product(0, len(tensors) - 1)
+    if row:
+        result = result.squeeze(0)
+    return result.squeeze(-1) if column else result
+
+
+def _size_product(sizes):
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+@composite(out=True)
+def linalg_tensorinv(A, ind=2):
+    """Inverse of A as a linear map from its last dims to its first `ind` dims."""
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
+    front, back = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if _size_product(front) != _size_product(back):
+        raise RuntimeError(
+            f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {front} and {back}"
+        )
+    return linalg_inv(A.reshape(_size_product(front), _size_product(back))).reshape(back + front)
+
+
+@composite(out=True)
+def linalg_tensorsolve(A, B, dims=None):
+    """X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first."""
+    if dims is not None:
+        dims = [d % A.dim() for d in ([dims] if isinstance(dims, int) else dims)]
+        A = A.permute([d for d in range(A.dim()) if d not in dims] + dims)
+    shape = tuple(A.shape[B.dim() :])
+    if _size_product(shape) != _size_product(A.shape[: B.dim()]):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {_size_product(shape)} != {_size_product(A.shape[: B.dim()])}"
+        )
+    return linalg_solve(A.reshape(B.numel(), _size_product(shape)), B.reshape(-1)).reshape(shape)
+
+
+@composite()
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """Distances between two sets of vectors: (*, m, d) and (*, n, d) to (*, m, n).
+
+    Args:
+        x1, x2: float, same dtype; leading dims broadcast.
+        p: order of the norm, 0 or more.
+        compute_mode: whether p = 2 may go through a matrix product; accepted, the plain differences are always used.
+    """
+    if x1.dim() < 2 or x2.dim() < 2:
+        raise RuntimeError(f"cdist only supports at least 2D tensors, X1 got: {x1.dim()}D and X2 got: {x2.dim()}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if not x1.is_floating_point() or not x2.is_floating_point():
+        raise RuntimeError(f"cdist only supports floating-point dtypes, X1 got: {x1.dtype}, X2 got: {x2.dtype}")
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return linalg_vector_norm(difference, p, [-1])
+
+
