@@ -33,6 +33,7 @@ WITHOUT_SOURCE = {
     "test_packaging",
     "test_examples",
     "test_docs",
+    "models/test_training",
     *("ops/test_values", "ops/test_layouts", "ops/test_meta", "ops/test_gradients"),
     *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures"),
 }

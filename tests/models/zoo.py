@@ -92,7 +92,11 @@ class InvertedResidual(nn.Module):
         self.use_res = stride == 1 and inp == oup
         layers = []
         if expand != 1:
-            layers += [nn.Conv2d(inp, hidden, 1, bias=False), nn.BatchNorm2d(hidden), nn.ReLU6(inplace=True)]
+            layers += [
+                nn.Conv2d(inp, hidden, 1, bias=False),
+                nn.BatchNorm2d(hidden),
+                nn.ReLU6(inplace=True),
+            ]
         layers += [
             nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False),
             nn.BatchNorm2d(hidden),
@@ -109,7 +113,11 @@ class InvertedResidual(nn.Module):
 class MobileNetV2(nn.Module):
     def __init__(self, classes=10):
         super().__init__()
-        features = [nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(inplace=True))]
+        features = [
+            nn.Sequential(
+                nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(inplace=True)
+            )
+        ]
         inp = 8
         for expand, oup, repeat, stride in ((1, 8, 1, 1), (6, 12, 2, 2), (6, 16, 2, 2)):
             for i in range(repeat):
@@ -244,7 +252,9 @@ def train(name, steps=5):
     torch.manual_seed(1234)
     model = make()
     optimizer = make_optimizer(model.parameters())
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=optimizer.param_groups[0]["lr"], total_steps=10)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, max_lr=optimizer.param_groups[0]["lr"], total_steps=10
+    )
     inputs, target = batch()
     losses = []
     for _ in range(steps):

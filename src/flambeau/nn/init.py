@@ -99,7 +99,11 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     with _no_grad():
         if inside > 0.3:
             tensor.normal_(mean, std, generator=generator)
-            return _redraw(tensor, lambda t: t.normal_(mean, std, generator=generator), lambda t: (t < a) | (t > b))
+            return _redraw(
+                tensor,
+                lambda t: t.normal_(mean, std, generator=generator),
+                lambda t: (t < a) | (t > b),
+            )
         # The density relative to its peak in [a, b] is the chance to accept a candidate.
         peak = min(max(mean, a), b)
 
@@ -169,7 +173,9 @@ def dirac_(tensor, groups=1):
 def _calculate_fan_in_and_fan_out(tensor):
     sizes = tensor.shape
     if len(sizes) < 2:
-        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
     if len(sizes) == 2:
         return sizes[1], sizes[0]
     receptive = math.prod(sizes[2:])
@@ -291,7 +297,9 @@ def _deprecated(function):
         import warnings
 
         warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+            stacklevel=2,
         )
         return function(*args, **kwargs)
 

@@ -1,7 +1,7 @@
 """Parameters, buffers and their uninitialised forms (filled by lazy modules)."""
 
 import flambeau
-from flambeau import Tensor, _C
+from flambeau import _C, Tensor
 
 __all__ = [
     "Buffer",

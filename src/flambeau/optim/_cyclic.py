@@ -38,11 +38,15 @@ class CyclicLR(LRScheduler):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
         groups = optimizer.param_groups
-        base_lrs = _one_per_group(base_lr, groups, "base_lr must have the same length as optimizer.param_groups ({}, {})")
+        base_lrs = _one_per_group(
+            base_lr, groups, "base_lr must have the same length as optimizer.param_groups ({}, {})"
+        )
         if last_epoch == -1:
-            for lr, group in zip(base_lrs, groups):
+            for lr, group in zip(base_lrs, groups, strict=False):
                 _set_lr(group, lr)
-        self.max_lrs = _one_per_group(max_lr, groups, "max_lr must have the same length as optimizer.param_groups ({}, {})")
+        self.max_lrs = _one_per_group(
+            max_lr, groups, "max_lr must have the same length as optimizer.param_groups ({}, {})"
+        )
         step_size_up = float(step_size_up)
         step_size_down = float(step_size_down) if step_size_down is not None else step_size_up
         self.total_size = step_size_up + step_size_down
@@ -58,13 +62,17 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if not _has_momentum(optimizer):
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+                raise ValueError(
+                    "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                )
             self.use_beta1 = "betas" in optimizer.defaults
             message = "momentum must have the same length as optimizer.param_groups ({}, {})"
             self.base_momentums = _one_per_group(base_momentum, groups, message)
             self.max_momentums = _one_per_group(max_momentum, groups, message)
             if last_epoch == -1:
-                for high, low, group in zip(self.max_momentums, self.base_momentums, groups):
+                for high, low, group in zip(
+                    self.max_momentums, self.base_momentums, groups, strict=False
+                ):
                     _set_momentum(group, self.use_beta1, high)
                     group["max_momentum"] = high
                     group["base_momentum"] = low
@@ -88,10 +96,13 @@ class CyclicLR(LRScheduler):
         position = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         values = [
-            base + (high - base) * position * scale for base, high in zip(self.base_lrs, self.max_lrs)
+            base + (high - base) * position * scale
+            for base, high in zip(self.base_lrs, self.max_lrs, strict=False)
         ]
         if self.cycle_momentum:
-            for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
+            for low, high, group in zip(
+                self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=False
+            ):
                 _set_momentum(group, self.use_beta1, high - (high - low) * position * scale)
         return values
 
@@ -99,7 +110,9 @@ class CyclicLR(LRScheduler):
         """All attributes but the optimizer and plain functions."""
         state = super().state_dict()
         fn = state.pop("_scale_fn_custom", None)
-        state["_scale_fn_custom"] = None if fn is None or hasattr(fn, "__code__") else fn.__dict__.copy()
+        state["_scale_fn_custom"] = (
+            None if fn is None or hasattr(fn, "__code__") else fn.__dict__.copy()
+        )
         return state
 
     def load_state_dict(self, state_dict):
@@ -124,7 +137,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         if not isinstance(eta_min, (float, int)):
-            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+            raise ValueError(
+                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}"
+            )
         self.T_0 = T_0
         self.T_i = T_0
         self.T_mult = T_mult
@@ -158,7 +173,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             values = self.get_lr()
         finally:
             self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, values):
+        for group, lr in zip(self.optimizer.param_groups, values, strict=False):
             _set_lr(group, lr)
         self._last_lr = [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
@@ -204,25 +219,31 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         self._schedule_phases = self._phases(pct_start, three_phase)
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
-        max_lrs = _one_per_group(max_lr, groups, "max_lr must have the same length as optimizer.param_groups ({}, {})")
+        max_lrs = _one_per_group(
+            max_lr, groups, "max_lr must have the same length as optimizer.param_groups ({}, {})"
+        )
         if last_epoch == -1:
-            for group, high in zip(groups, max_lrs):
+            for group, high in zip(groups, max_lrs, strict=False):
                 group["initial_lr"] = high / div_factor
                 group["max_lr"] = high
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if not _has_momentum(optimizer):
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+                raise ValueError(
+                    "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                )
             self.use_beta1 = "betas" in optimizer.defaults
             message = "momentum must have the same length as optimizer.param_groups ({}, {})"
             highs = _one_per_group(max_momentum, groups, message)
             lows = _one_per_group(base_momentum, groups, message)
             if last_epoch == -1:
-                for high, low, group in zip(highs, lows, groups):
+                for high, low, group in zip(highs, lows, groups, strict=False):
                     _set_momentum(group, self.use_beta1, high)
                     group["max_momentum"] = high
                     group["base_momentum"] = low
@@ -259,7 +280,13 @@ class OneCycleLR(LRScheduler):
             return [rise, phase(total - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
         return [
             rise,
-            phase(float(2 * pct_start * total) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+            phase(
+                float(2 * pct_start * total) - 2,
+                "max_lr",
+                "initial_lr",
+                "base_momentum",
+                "max_momentum",
+            ),
             phase(total - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
         ]
 
@@ -272,7 +299,9 @@ class OneCycleLR(LRScheduler):
         self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")
+            raise ValueError(
+                f"Tried to step {step} times. The total number of steps is {self.total_steps}"
+            )
         values = []
         for group in self.optimizer.param_groups:
             start = 0.0
@@ -280,7 +309,9 @@ class OneCycleLR(LRScheduler):
                 end = phase["end_step"]
                 if step <= end or i == len(self._schedule_phases) - 1:
                     pct = (step - start) / (end - start)
-                    values.append(self._anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], pct))
+                    values.append(
+                        self._anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], pct)
+                    )
                     if self.cycle_momentum:
                         momentum = self._anneal_func(
                             group[phase["start_momentum"]], group[phase["end_momentum"]], pct
@@ -289,5 +320,3 @@ class OneCycleLR(LRScheduler):
                     break
                 start = end
         return values
-
-

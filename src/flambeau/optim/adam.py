@@ -48,7 +48,13 @@ class Adam(Optimizer):
     def __setstate__(self, state):
         super().__setstate__(state)
         for group in self.param_groups:
-            for name in ("amsgrad", "maximize", "capturable", "differentiable", "decoupled_weight_decay"):
+            for name in (
+                "amsgrad",
+                "maximize",
+                "capturable",
+                "differentiable",
+                "decoupled_weight_decay",
+            ):
                 group.setdefault(name, False)
             group.setdefault("foreach", None)
             group.setdefault("fused", None)
@@ -99,7 +105,7 @@ class Adam(Optimizer):
 def _differentiable_step(group, params, grads, averages, squares, largest, steps):
     """The same step out of ops with gradients, for differentiable=True."""
     beta1, beta2 = group["betas"]
-    for i, (param, grad) in enumerate(zip(params, grads)):
+    for i, (param, grad) in enumerate(zip(params, grads, strict=False)):
         if group["maximize"]:
             grad = -grad
         step = steps[i]

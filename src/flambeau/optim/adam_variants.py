@@ -103,7 +103,12 @@ class NAdam(_TwoMoments):
     def __setstate__(self, state):
         super().__setstate__(state)
         _set_defaults(
-            self, maximize=False, foreach=None, capturable=False, differentiable=False, decoupled_weight_decay=False
+            self,
+            maximize=False,
+            foreach=None,
+            capturable=False,
+            differentiable=False,
+            decoupled_weight_decay=False,
         )
 
     def _init_state(self, param, state, group):
@@ -125,7 +130,9 @@ class NAdam(_TwoMoments):
         product = state["mu_product"].item()
         denominator = state["exp_avg_sq"].div(1 - beta2**step).sqrt().add(group["eps"])
         param.addcdiv_(grad, denominator, value=-lr * (1.0 - mu) / (1.0 - product))
-        param.addcdiv_(state["exp_avg"], denominator, value=-lr * mu_next / (1.0 - product * mu_next))
+        param.addcdiv_(
+            state["exp_avg"], denominator, value=-lr * mu_next / (1.0 - product * mu_next)
+        )
 
 
 class RAdam(_TwoMoments):
@@ -156,7 +163,12 @@ class RAdam(_TwoMoments):
     def __setstate__(self, state):
         super().__setstate__(state)
         _set_defaults(
-            self, foreach=None, maximize=False, differentiable=False, decoupled_weight_decay=False, capturable=False
+            self,
+            foreach=None,
+            maximize=False,
+            differentiable=False,
+            decoupled_weight_decay=False,
+            capturable=False,
         )
 
     def _init_state(self, param, state, group):
@@ -258,5 +270,7 @@ class SparseAdam(Optimizer):
     def step(self, closure=None):
         loss = self._loss(closure)
         if any(param.grad is not None for group in self.param_groups for param in group["params"]):
-            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+            raise RuntimeError(
+                "SparseAdam does not support dense gradients, please consider Adam instead"
+            )
         return loss

@@ -34,7 +34,9 @@ class Adagrad(PythonOptimizer):
         if not 0.0 <= lr_decay:
             raise ValueError(f"Invalid lr_decay value: {lr_decay}")
         if not 0.0 <= initial_accumulator_value:
-            raise ValueError(f"Invalid initial_accumulator_value value: {initial_accumulator_value}")
+            raise ValueError(
+                f"Invalid initial_accumulator_value value: {initial_accumulator_value}"
+            )
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,
@@ -64,7 +66,9 @@ class Adagrad(PythonOptimizer):
     def _init_state(self, param, state, group):
         initial = group["initial_accumulator_value"]
         state["step"] = new_step()
-        state["sum"] = flambeau.full_like(param, complex(initial, initial) if param.is_complex() else initial)
+        state["sum"] = flambeau.full_like(
+            param, complex(initial, initial) if param.is_complex() else initial
+        )
 
     def _update(self, param, grad, state, group):
         state["step"] += 1
@@ -161,7 +165,13 @@ class RMSprop(PythonOptimizer):
     def __setstate__(self, state):
         super().__setstate__(state)
         _set_defaults(
-            self, momentum=0, centered=False, foreach=None, maximize=False, differentiable=False, capturable=False
+            self,
+            momentum=0,
+            centered=False,
+            foreach=None,
+            maximize=False,
+            differentiable=False,
+            capturable=False,
         )
 
     def _init_state(self, param, state, group):
@@ -185,7 +195,9 @@ class RMSprop(PythonOptimizer):
             average = square_avg.addcmul(grad_avg, grad_avg, value=-1).sqrt_()
         else:
             average = square_avg.sqrt()
-        average = average.add(group["eps"]) if group["differentiable"] else average.add_(group["eps"])
+        average = (
+            average.add(group["eps"]) if group["differentiable"] else average.add_(group["eps"])
+        )
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]
             buffer.mul_(group["momentum"]).addcdiv_(grad, average)
@@ -231,7 +243,9 @@ class Rprop(PythonOptimizer):
         state["step"] = new_step()
         state["prev"] = flambeau.zeros_like(param)
         lr = float(group["lr"])
-        state["step_size"] = flambeau.full_like(param, complex(lr, lr) if param.is_complex() else lr)
+        state["step_size"] = flambeau.full_like(
+            param, complex(lr, lr) if param.is_complex() else lr
+        )
 
     def _update(self, param, grad, state, group):
         eta_minus, eta_plus = group["etas"]
@@ -239,7 +253,9 @@ class Rprop(PythonOptimizer):
         state["step"] += 1
         sign = grad.mul(state["prev"].clone() if group["differentiable"] else state["prev"]).sign()
         ones = flambeau.ones_like(sign)
-        factor = flambeau.where(sign > 0, ones * eta_plus, flambeau.where(sign < 0, ones * eta_minus, ones))
+        factor = flambeau.where(
+            sign > 0, ones * eta_plus, flambeau.where(sign < 0, ones * eta_minus, ones)
+        )
         state["step_size"].mul_(factor).clamp_(smallest, largest)
         # No step (and no memory of this gradient) where the sign changed.
         grad = flambeau.where(sign < 0, flambeau.zeros_like(grad), grad)

@@ -31,7 +31,9 @@ class _Point:
         self.t, self.loss, self.grad, self.slope = t, loss, grad, slope
 
 
-def _strong_wolfe(evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.9, tolerance=1e-9, max_ls=25):
+def _strong_wolfe(
+    evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.9, tolerance=1e-9, max_ls=25
+):
     """A step that decreases the loss enough and flattens the slope enough: (_Point, evaluations).
 
     References:
@@ -43,7 +45,9 @@ def _strong_wolfe(evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.
     previous = start
     bracket, done, count = None, False, 0
     while count < max_ls:
-        if current.loss > loss + c1 * current.t * slope or (count > 1 and current.loss >= previous.loss):
+        if current.loss > loss + c1 * current.t * slope or (
+            count > 1 and current.loss >= previous.loss
+        ):
             bracket = [previous, current]
             break
         if abs(current.slope) <= -c2 * slope:
@@ -55,7 +59,13 @@ def _strong_wolfe(evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.
         low = current.t + 0.01 * (current.t - previous.t)
         high = current.t * 10
         t = _cubic_minimum(
-            previous.t, previous.loss, previous.slope, current.t, current.loss, current.slope, (low, high)
+            previous.t,
+            previous.loss,
+            previous.slope,
+            current.t,
+            current.loss,
+            current.slope,
+            (low, high),
         )
         previous, current = current, evaluate(t)
         evaluations += 1
@@ -68,7 +78,12 @@ def _strong_wolfe(evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.
         if abs(bracket[1].t - bracket[0].t) * direction_norm < tolerance:
             break
         t = _cubic_minimum(
-            bracket[0].t, bracket[0].loss, bracket[0].slope, bracket[1].t, bracket[1].loss, bracket[1].slope
+            bracket[0].t,
+            bracket[0].loss,
+            bracket[0].slope,
+            bracket[1].t,
+            bracket[1].loss,
+            bracket[1].slope,
         )
         # Not too close to an end twice in a row.
         left, right = min(p.t for p in bracket), max(p.t for p in bracket)
@@ -150,7 +165,7 @@ class LBFGS(Optimizer):
             start += count
 
     def _restore(self, values):
-        for param, value in zip(self._params, values):
+        for param, value in zip(self._params, values, strict=False):
             param.copy_(value)
 
     def _direction(self, state, grad, previous_grad, previous_direction, t, history_size):
@@ -213,7 +228,9 @@ class LBFGS(Optimizer):
                 direction = grad.neg()
                 state["old_dirs"], state["old_stps"], state["ro"], state["H_diag"] = [], [], [], 1
             else:
-                direction = self._direction(state, grad, previous_grad, direction, t, group["history_size"])
+                direction = self._direction(
+                    state, grad, previous_grad, direction, t, group["history_size"]
+                )
             if previous_grad is None:
                 previous_grad = grad.clone()
             else:

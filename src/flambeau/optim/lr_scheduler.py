@@ -147,10 +147,14 @@ class LRScheduler:
                 values = self.get_lr()
             else:
                 self.last_epoch = epoch
-                values = self._get_closed_form_lr() if hasattr(self, "_get_closed_form_lr") else self.get_lr()
+                values = (
+                    self._get_closed_form_lr()
+                    if hasattr(self, "_get_closed_form_lr")
+                    else self.get_lr()
+                )
         finally:
             self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, values):
+        for group, lr in zip(self.optimizer.param_groups, values, strict=False):
             _set_lr(group, lr)
         self._last_lr = [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
@@ -217,7 +221,7 @@ class _LambdaBase(LRScheduler):
         state_dict = dict(state_dict)
         lambdas = state_dict.pop("lr_lambdas")
         self.__dict__.update(state_dict)
-        for fn, saved in zip(self.lr_lambdas, lambdas):
+        for fn, saved in zip(self.lr_lambdas, lambdas, strict=False):
             if saved is not None:
                 fn.__dict__.update(saved)
 
@@ -227,7 +231,10 @@ class LambdaLR(_LambdaBase):
 
     def get_lr(self):
         self._warn_outside_step()
-        return [base * fn(self.last_epoch) for fn, base in zip(self.lr_lambdas, self.base_lrs)]
+        return [
+            base * fn(self.last_epoch)
+            for fn, base in zip(self.lr_lambdas, self.base_lrs, strict=False)
+        ]
 
 
 class MultiplicativeLR(_LambdaBase):
@@ -237,7 +244,10 @@ class MultiplicativeLR(_LambdaBase):
         self._warn_outside_step()
         if self._is_initial:
             return self._current()
-        return [lr * fn(self.last_epoch) for fn, lr in zip(self.lr_lambdas, self._current())]
+        return [
+            lr * fn(self.last_epoch)
+            for fn, lr in zip(self.lr_lambdas, self._current(), strict=False)
+        ]
 
 
 class StepLR(LRScheduler):
@@ -304,9 +314,13 @@ class ConstantLR(LRScheduler):
 class LinearLR(LRScheduler):
     """base_lr times a factor that goes linearly from start_factor to end_factor in total_iters epochs."""
 
-    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+    def __init__(
+        self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1
+    ):
         if start_factor > 1.0 or start_factor <= 0:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
+            )
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor = start_factor
@@ -321,7 +335,9 @@ class LinearLR(LRScheduler):
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._current()
         change = self.end_factor - self.start_factor
-        step = 1.0 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
+        step = 1.0 + change / (
+            self.total_iters * self.start_factor + (self.last_epoch - 1) * change
+        )
         return [lr * step for lr in self._current()]
 
     def _get_closed_form_lr(self):
@@ -390,7 +406,10 @@ class CosineAnnealingLR(LRScheduler):
             return [low + (base - low) * scale for base in self.base_lrs]
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             scale = (1 - math.cos(math.pi / self.T_max)) / 2
-            return [lr + (base - low) * scale for base, lr in zip(self.base_lrs, self._current())]
+            return [
+                lr + (base - low) * scale
+                for base, lr in zip(self.base_lrs, self._current(), strict=False)
+            ]
         now = 1 + math.cos(math.pi * epoch / self.T_max)
         before = 1 + math.cos(math.pi * (epoch - 1) / self.T_max)
         return [now / before * (lr - low) + low for lr in self._current()]
@@ -447,7 +466,7 @@ class ChainedScheduler(LRScheduler):
         state_dict = dict(state_dict)
         saved = state_dict.pop("_schedulers")
         self.__dict__.update(state_dict)
-        for scheduler, state in zip(self._schedulers, saved):
+        for scheduler, state in zip(self._schedulers, saved, strict=False):
             scheduler.load_state_dict(state)
 
 
@@ -529,7 +548,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer = optimizer
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != len(optimizer.param_groups):
-                raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
+                raise ValueError(
+                    f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
+                )
             self.default_min_lr = None
             self.min_lrs = list(min_lr)
         else:
@@ -595,7 +616,7 @@ class ReduceLROnPlateau(LRScheduler):
                     "of the `optimizer` param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
-        for group, low in zip(groups, self.min_lrs):
+        for group, low in zip(groups, self.min_lrs, strict=False):
             old = float(group["lr"])
             new = max(old * self.factor, low)
             if old - new > self.eps:

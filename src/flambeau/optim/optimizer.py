@@ -207,7 +207,7 @@ class Optimizer:
         saved_groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        for own, saved in zip(groups, saved_groups):
+        for own, saved in zip(groups, saved_groups, strict=False):
             if len(own["params"]) != len(saved["params"]):
                 raise ValueError(
                     "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
@@ -216,6 +216,7 @@ class Optimizer:
             zip(
                 chain.from_iterable(g["params"] for g in saved_groups),
                 chain.from_iterable(g["params"] for g in groups),
+                strict=False,
             )
         )
         state = defaultdict(dict)
@@ -226,7 +227,7 @@ class Optimizer:
             else:
                 state[key] = value
         updated = []
-        for own, saved in zip(groups, saved_groups):
+        for own, saved in zip(groups, saved_groups, strict=False):
             saved["params"] = own["params"]
             if "param_names" in own and "param_names" not in saved:
                 saved["param_names"] = own["param_names"]
@@ -277,7 +278,9 @@ class Optimizer:
         self._check_params(params)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
             param_group.setdefault(name, default)
         if len(params) != len({id(p) for p in params}):
             import warnings
@@ -296,8 +299,12 @@ class Optimizer:
     def _check_params(self, params):
         for param in params:
             if not isinstance(param, flambeau.Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(param)}")
-            if not self.defaults.get("differentiable", None) and not (param.is_leaf or param.retains_grad):
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {_typename(param)}"
+                )
+            if not self.defaults.get("differentiable", None) and not (
+                param.is_leaf or param.retains_grad
+            ):
                 raise ValueError("can't optimize a non-leaf Tensor")
 
     # For concrete optimizers -----------------------------------------------------------------------------------------
@@ -332,7 +339,11 @@ def check_settings(**settings):
             raise ValueError("Tensor lr must be 1-element")
         if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
-    for name, text in (("eps", "epsilon"), ("momentum", "momentum"), ("weight_decay", "weight_decay")):
+    for name, text in (
+        ("eps", "epsilon"),
+        ("momentum", "momentum"),
+        ("weight_decay", "weight_decay"),
+    ):
         value = settings.get(name)
         if value is not None and not 0.0 <= value:
             raise ValueError(f"Invalid {text} value: {value}")

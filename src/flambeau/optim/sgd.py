@@ -74,7 +74,7 @@ class SGD(Optimizer):
                 if buffer is None:
                     buffer = state["momentum_buffer"] = flambeau.empty_like(param)
                     lists = fresh
-                for values, value in zip(lists, (param, grad, buffer)):
+                for values, value in zip(lists, (param, grad, buffer), strict=False):
                     values.append(value)
             if kept[0]:
                 ops._sgd_step(*kept, *settings, False)

@@ -21,11 +21,13 @@ __all__ = [
 
 def _check_decay(decay):
     if decay < 0.0 or decay > 1.0:
-        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
 
 
 def get_ema_avg_fn(decay=0.999):
-    """average = decay * average + (1 - decay) * current."""
+    """Average = decay * average + (1 - decay) * current."""
     _check_decay(decay)
 
     def ema_update(ema_param, current_param, num_averaged):
@@ -41,7 +43,7 @@ def get_ema_multi_avg_fn(decay=0.999):
 
     def ema_update(ema_param_list, current_param_list, _):
         with flambeau.no_grad():
-            for average, current in zip(ema_param_list, current_param_list):
+            for average, current in zip(ema_param_list, current_param_list, strict=False):
                 if average.is_floating_point() or average.is_complex():
                     average.lerp_(current, 1 - decay)
                 else:
@@ -66,7 +68,7 @@ def get_swa_multi_avg_fn():
     def swa_update(averaged_param_list, current_param_list, num_averaged):
         with flambeau.no_grad():
             weight = 1 / (float(num_averaged) + 1)
-            for average, current in zip(averaged_param_list, current_param_list):
+            for average, current in zip(averaged_param_list, current_param_list, strict=False):
                 if average.is_floating_point() or average.is_complex():
                     average.lerp_(current, weight)
                 else:
@@ -106,20 +108,20 @@ class AveragedModel(Module):
             own += list(self.module.buffers())
             new += list(model.buffers())
         own = [t.detach() for t in own]
-        new = [t.detach().to(a.device) for t, a in zip(new, own)]
+        new = [t.detach().to(a.device) for t, a in zip(new, own, strict=False)]
         count = self.n_averaged
         if int(count) == 0:
-            for average, current in zip(own, new):
+            for average, current in zip(own, new, strict=False):
                 average.copy_(current)
         elif self.multi_avg_fn is not None:
             self.multi_avg_fn(own, new, count)
         elif self.avg_fn is not None:
-            for average, current in zip(own, new):
+            for average, current in zip(own, new, strict=False):
                 average.copy_(self.avg_fn(average, current, count))
         else:
             get_swa_multi_avg_fn()(own, new, count)
         if not self.use_buffers:
-            for average, current in zip(self.module.buffers(), model.buffers()):
+            for average, current in zip(self.module.buffers(), model.buffers(), strict=False):
                 average.detach().copy_(current.detach().to(average.device))
         self.n_averaged += 1
 
@@ -161,10 +163,12 @@ class SWALR(LRScheduler):
             optimizer.param_groups,
             "swa_lr must have the same length as optimizer.param_groups: optimizer.param_groups has {}, swa_lr has {}",
         )
-        for rate, group in zip(rates, optimizer.param_groups):
+        for rate, group in zip(rates, optimizer.param_groups, strict=False):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")

@@ -108,7 +108,7 @@ class BackwardHook:
             return values, None
         wrapped = _boundary().apply(callback, *tensors)
         values = list(values)
-        for i, tensor in zip(slots, wrapped):
+        for i, tensor in zip(slots, wrapped, strict=False):
             values[i] = tensor
         return tuple(values), slots
 
@@ -130,11 +130,13 @@ class BackwardHook:
         wrapped, self.output_slots = self._wrap(values, self._on_grad_output)
         if self.output_slots is None:
             return result
-        return type(result)(wrapped) if type(result) is list else wrapped if is_tuple else wrapped[0]
+        return (
+            type(result)(wrapped) if type(result) is list else wrapped if is_tuple else wrapped[0]
+        )
 
     def _spread(self, grads, slots, total):
         full = [None] * total
-        for i, grad in zip(slots, grads):
+        for i, grad in zip(slots, grads, strict=False):
             full[i] = grad
         return tuple(full)
 

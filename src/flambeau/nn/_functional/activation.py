@@ -37,24 +37,30 @@ def relu6(input, inplace=False):
 
 
 def threshold(input, threshold, value, inplace=False):
-    """input where input > threshold, value elsewhere."""
-    return ops.threshold_(input, threshold, value) if inplace else ops.threshold(input, threshold, value)
+    """Input where input > threshold, value elsewhere."""
+    return (
+        ops.threshold_(input, threshold, value)
+        if inplace
+        else ops.threshold(input, threshold, value)
+    )
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """clamp(input, min_val, max_val), elementwise."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return ops.hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
+    return (
+        ops.hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
+    )
 
 
 def elu(input, alpha=1.0, inplace=False):
-    """input for input > 0, alpha * (exp(input) - 1) elsewhere."""
+    """Input for input > 0, alpha * (exp(input) - 1) elsewhere."""
     return ops.elu_(input, alpha) if inplace else ops.elu(input, alpha)
 
 
 def selu(input, inplace=False):
-    """scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with the self-normalising constants."""
+    """Scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with the self-normalising constants."""
     return ops.selu_(input) if inplace else ops.selu(input)
 
 
@@ -64,22 +70,28 @@ def celu(input, alpha=1.0, inplace=False):
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """input for input > 0, negative_slope * input elsewhere."""
-    return ops.leaky_relu_(input, negative_slope) if inplace else ops.leaky_relu(input, negative_slope)
+    """Input for input > 0, negative_slope * input elsewhere."""
+    return (
+        ops.leaky_relu_(input, negative_slope) if inplace else ops.leaky_relu(input, negative_slope)
+    )
 
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """Leaky ReLU with slopes drawn from U(lower, upper) in training, and their mean otherwise."""
-    return ops.rrelu_(input, lower, upper, training) if inplace else ops.rrelu(input, lower, upper, training)
+    return (
+        ops.rrelu_(input, lower, upper, training)
+        if inplace
+        else ops.rrelu(input, lower, upper, training)
+    )
 
 
 def silu(input, inplace=False):
-    """input * sigmoid(input)."""
+    """Input * sigmoid(input)."""
     return ops.silu.inplace(input) if inplace else ops.silu(input)
 
 
 def mish(input, inplace=False):
-    """input * tanh(softplus(input))."""
+    """Input * tanh(softplus(input))."""
     return ops.mish.inplace(input) if inplace else ops.mish(input)
 
 
@@ -89,24 +101,24 @@ def hardsigmoid(input, inplace=False):
 
 
 def hardswish(input, inplace=False):
-    """input * hardsigmoid(input)."""
+    """Input * hardsigmoid(input)."""
     return ops.hardswish.inplace(input) if inplace else ops.hardswish(input)
 
 
 def glu(input, dim=-1):
-    """a * sigmoid(b) for the two halves a, b of one dim."""
+    """A * sigmoid(b) for the two halves a, b of one dim."""
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     return ops.glu(input, dim)
 
 
 def softsign(input):
-    """input / (1 + |input|)."""
+    """Input / (1 + |input|)."""
     return input / (input.abs() + 1)
 
 
 def tanhshrink(input):
-    """input - tanh(input)."""
+    """Input - tanh(input)."""
     return input - input.tanh()
 
 

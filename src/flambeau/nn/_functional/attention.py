@@ -78,7 +78,9 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
         if not batched and attn_mask.dim() == 3:
             expected = (num_heads, query.shape[0], key.shape[0])
             if tuple(attn_mask.shape) != expected:
-                raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
+                raise AssertionError(
+                    f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}"
+                )
     return batched
 
 
@@ -94,13 +96,15 @@ def _check_attn_mask(mask, tgt_len, src_len, count):
         return mask.unsqueeze(0)
     expected = (count, tgt_len, src_len)
     if tuple(mask.shape) != expected:
-        raise RuntimeError(f"The shape of the 3D attn_mask is {mask.shape}, but should be {expected}.")
+        raise RuntimeError(
+            f"The shape of the 3D attn_mask is {mask.shape}, but should be {expected}."
+        )
     return mask
 
 
 def _add_key(k, v, extra_k, extra_v, attn_mask, key_padding_mask, dim):
     """Append one key and value at the end of `dim`, visible to everybody."""
-    from .. import functional as F
+    from flambeau.nn import functional as F
 
     k = ops.cat([k, extra_k], dim=dim)
     v = ops.cat([v, extra_v], dim=dim)
@@ -169,7 +173,9 @@ def multi_head_attention_forward(
         if key_padding_mask is not None:
             is_causal = False
     if embed_dim != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}")
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+        )
     head_dim = embed_dim // num_heads
     if head_dim * num_heads != embed_dim:
         raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
@@ -198,7 +204,9 @@ def multi_head_attention_forward(
     v = _split_heads(v, static_v, num_heads, head_dim)
     if add_zero_attn:
         zeros = k.new_zeros((bsz, num_heads, 1, head_dim))
-        k, v, attn_mask, key_padding_mask = _add_key(k, v, zeros, zeros, attn_mask, key_padding_mask, 2)
+        k, v, attn_mask, key_padding_mask = _add_key(
+            k, v, zeros, zeros, attn_mask, key_padding_mask, 2
+        )
     src_len = k.size(2)
     mask = _merge_masks(attn_mask, key_padding_mask, bsz, num_heads, src_len)
     dropout_p = dropout_p if training else 0.0
@@ -206,7 +214,9 @@ def multi_head_attention_forward(
     if need_weights:
         output, weights = _attend_with_weights(q, k, v, mask, dropout_p, is_causal)
     else:
-        output = ops.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal and mask is None)
+        output = ops.scaled_dot_product_attention(
+            q, k, v, mask, dropout_p, is_causal and mask is None
+        )
     output = output.permute(2, 0, 1, 3).reshape(tgt_len * bsz, embed_dim)
     output = ops.linear(output, out_proj_weight, out_proj_bias).view(tgt_len, bsz, -1)
     if weights is not None and average_attn_weights:

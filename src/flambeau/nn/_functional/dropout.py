@@ -27,7 +27,11 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 
 def _feature_dropout(input, p, training, inplace):
-    return ops.feature_dropout_(input, p, training) if inplace else ops.feature_dropout(input, p, training)
+    return (
+        ops.feature_dropout_(input, p, training)
+        if inplace
+        else ops.feature_dropout(input, p, training)
+    )
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
@@ -104,7 +108,9 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
         Klambauer et al., "Self-Normalizing Neural Networks", 2017, arXiv:1706.02515.
     """
     _check_p(p)
-    return ops.alpha_dropout_(input, p, training) if inplace else ops.alpha_dropout(input, p, training)
+    return (
+        ops.alpha_dropout_(input, p, training) if inplace else ops.alpha_dropout(input, p, training)
+    )
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):

@@ -88,7 +88,9 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
         reduction = _legacy_reduction(size_average, reduce)
     _warn_sizes(input, target)
     if weight is not None:
-        return _weighted(ops.mse_loss(input, target, reduction="none"), weight, reduction, "mse_loss")
+        return _weighted(
+            ops.mse_loss(input, target, reduction="none"), weight, reduction, "mse_loss"
+        )
     return ops.mse_loss(input, target, reduction=reduction)
 
 
@@ -103,7 +105,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """d ** 2 / (2 * beta) for |d| < beta, |d| - beta / 2 elsewhere, d = input - target; reduced."""
+    """D ** 2 / (2 * beta) for |d| < beta, |d| - beta / 2 elsewhere, d = input - target; reduced."""
     reduction = _reduction(size_average, reduce, reduction)
     _warn_sizes(input, target)
     if beta == 0.0:
@@ -112,7 +114,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    """d ** 2 / 2 for |d| < delta, delta * (|d| - delta / 2) elsewhere, d = input - target; reduced."""
+    """D ** 2 / 2 for |d| < delta, delta * (|d| - delta / 2) elsewhere, d = input - target; reduced."""
     _warn_sizes(input, target)
     if weight is not None:
         loss = ops.huber_loss(input, target, reduction="none", delta=delta)
@@ -120,7 +122,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     return ops.huber_loss(input, target, reduction=reduction, delta=delta)
 
 
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+def nll_loss(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+):
     """-weight[target] * input[target] of log-probabilities (N, C, ...); the mean divides by the sum of weights."""
     reduction = _reduction(size_average, reduce, reduction)
     return ops.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
@@ -137,7 +141,7 @@ def cross_entropy(
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """target * (log(target) - input) for log-probabilities input; reduction may be "batchmean"."""
+    """Target * (log(target) - input) for log-probabilities input; reduction may be "batchmean"."""
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
     elif reduction == "mean":
@@ -155,7 +159,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return ops.kl_div(input, target, reduction=reduction, log_target=log_target)
 
 
-def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+def binary_cross_entropy(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
     """-weight * (target * log(input) + (1 - target) * log(1 - input)); the logs are at least -100."""
     reduction = _reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
@@ -174,12 +180,23 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
     reduction = _reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
-        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction=reduction)
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
+        )
+    return ops.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight, reduction=reduction
+    )
 
 
 def poisson_nll_loss(
-    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
+    input,
+    target,
+    log_input=True,
+    full=False,
+    size_average=None,
+    eps=1e-8,
+    reduce=None,
+    reduction="mean",
 ):
     """exp(input) - target * input, or input - target * log(input + eps); full adds Stirling's approximation."""
     reduction = _reduction(size_average, reduce, reduction)
@@ -225,11 +242,13 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def _broadcasts_to(size, full):
     if len(size) > len(full):
         return False
-    return all(s in (1, f) for s, f in zip(reversed(size), reversed(full)))
+    return all(s in (1, f) for s, f in zip(reversed(size), reversed(full), strict=False))
 
 
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    """input where target is 1, max(0, margin - input) where it is -1; reduced."""
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+):
+    """Input where target is 1, max(0, margin - input) where it is -1; reduced."""
     reduction = _reduction(size_average, reduce, reduction)
     zeros = ops.zeros_like(input)
     above = ops.where(target != 1, (margin - input).clamp(min=0), zeros)
@@ -265,7 +284,11 @@ def _check_cosine_embedding(input1, input2, target):
                 f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
                 f"{list(input1.size())} and {list(input2.size())}."
             )
-        if dim == 1 and value.size(0) != target.size(0) and 1 not in (value.size(0), target.size(0)):
+        if (
+            dim == 1
+            and value.size(0) != target.size(0)
+            and 1 not in (value.size(0), target.size(0))
+        ):
             raise RuntimeError(
                 f"cosine_embedding_loss: expected {name}.shape[0] == target.shape[0], got "
                 f"{value.size(0)} and {target.size(0)}."
@@ -296,7 +319,7 @@ def multilabel_soft_margin_loss(
 ):
     """Mean over classes (last dim) of the binary cross entropy of sigmoid(input), reduced."""
     reduction = _reduction(size_average, reduce, reduction)
-    from .. import functional as F
+    from flambeau.nn import functional as F
 
     loss = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
     if weight is not None:
@@ -316,7 +339,9 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(x.shape)
     if bool(((labels < -1) | (labels >= x.size(1))).any()):
-        raise ValueError("multilabel_margin_loss: expected target values in [-1, C), got one out of range.")
+        raise ValueError(
+            "multilabel_margin_loss: expected target values in [-1, C), got one out of range."
+        )
     # Labels count up to the first -1.
     valid = (labels < 0).long().cumsum(1) == 0
     safe = ops.where(valid, labels, ops.zeros_like(labels))
@@ -337,13 +362,17 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    if input.dim() > 2 or (input.dim() == 2 and (target.dim() != 1 or target.size(0) != input.size(0))):
+    if input.dim() > 2 or (
+        input.dim() == 2 and (target.dim() != 1 or target.size(0) != input.size(0))
+    ):
         raise RuntimeError(
             f"multi_margin_loss: expected input (N, C) and target (N,), got {list(input.shape)} and "
             f"{list(target.shape)}."
         )
     if input.numel() == 0 and (input.dim() < 2 or input.size(1) == 0):
-        raise RuntimeError(f"multi_margin_loss: expected at least one class, got input {list(input.shape)}.")
+        raise RuntimeError(
+            f"multi_margin_loss: expected at least one class, got input {list(input.shape)}."
+        )
     if weight is not None and weight.numel() != (input.size(-1) if input.dim() else 1):
         raise RuntimeError(
             f"multi_margin_loss: expected one weight per class, got {weight.numel()} for input {list(input.shape)}."
@@ -352,7 +381,9 @@ def multi_margin_loss(
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(-1, 1)
     if bool(((labels < 0) | (labels >= x.size(1))).any()):
-        raise ValueError("multi_margin_loss: expected target values in [0, C), got one out of range.")
+        raise ValueError(
+            "multi_margin_loss: expected target values in [0, C), got one out of range."
+        )
     hinge = (margin - x.gather(1, labels) + x).clamp(min=0)
     if p == 2:
         hinge = hinge * hinge
@@ -360,7 +391,10 @@ def multi_margin_loss(
         hinge = hinge * weight[labels]
     others = ops.ones_like(hinge).scatter_(1, labels, 0.0)
     loss = (hinge * others).sum(1) / x.size(1)
-    return _reduce(loss.squeeze(0) if squeeze and reduction == "none" and target.dim() == 0 else loss, reduction)
+    return _reduce(
+        loss.squeeze(0) if squeeze and reduction == "none" and target.dim() == 0 else loss,
+        reduction,
+    )
 
 
 def triplet_margin_loss(
@@ -410,7 +444,15 @@ def triplet_margin_with_distance_loss(
 
 
 def ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    blank=0,
+    reduction="mean",
+    zero_infinity=False,
 ):
     """Negative log-likelihood of target sequences over all alignments; log_probs is (T, N, C) or (T, C)."""
-    return ops.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    return ops.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+    )

@@ -10,7 +10,9 @@ def _verify_batch_size(size):
     for extent in size[2:]:
         count *= extent
     if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
 
 
 def batch_norm(
@@ -27,7 +29,14 @@ def batch_norm(
 
 
 def instance_norm(
-    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
+    input,
+    running_mean=None,
+    running_var=None,
+    weight=None,
+    bias=None,
+    use_input_stats=True,
+    momentum=0.1,
+    eps=1e-5,
 ):
     """Batch norm of each sample on its own: statistics over the spatial dims of each (sample, channel)."""
     size = input.size()
@@ -36,9 +45,13 @@ def instance_norm(
         for extent in size[2:]:
             spatial *= extent
         if spatial == 1:
-            raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
+            raise ValueError(
+                f"Expected more than 1 spatial element when training, got input size {size}"
+            )
     if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     n, c = size[0], size[1]
 
     def repeated(values):
@@ -47,7 +60,9 @@ def instance_norm(
     # One batch of n * c channels.
     mean, var = repeated(running_mean), repeated(running_var)
     flat = input.contiguous().view(1, n * c, *size[2:])
-    output = ops.batch_norm(flat, mean, var, repeated(weight), repeated(bias), use_input_stats, momentum, eps)
+    output = ops.batch_norm(
+        flat, mean, var, repeated(weight), repeated(bias), use_input_stats, momentum, eps
+    )
     if use_input_stats:
         from flambeau import no_grad
 
@@ -60,13 +75,15 @@ def instance_norm(
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
-    """input / (k + alpha * mean of input ** 2 over `size` neighbouring channels) ** beta."""
+    """Input / (k + alpha * mean of input ** 2 over `size` neighbouring channels) ** beta."""
     dim = input.dim()
     if dim < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)"
+        )
     if input.numel() == 0:
         return input
-    from .. import functional as F
+    from flambeau.nn import functional as F
 
     square = input.mul(input).unsqueeze(1)
     if dim == 3:
@@ -81,7 +98,7 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    """input / max(||input||_p, eps) along dim."""
+    """Input / max(||input||_p, eps) along dim."""
     norm = ops.norm(input, p, dim, keepdim=True)
     if out is None:
         return input / norm.clamp_min(eps).expand_as(input)

@@ -34,7 +34,13 @@ def _max_pool(n):
     with_indices = getattr(ops, f"max_pool{n}d_with_indices")
 
     def max_pool(
-        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+        input,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        ceil_mode=False,
+        return_indices=False,
     ):
         if return_indices:
             return tuple(with_indices(input, kernel_size, stride, padding, dilation, ceil_mode))
@@ -46,8 +52,12 @@ def _max_pool(n):
         return max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
     max_pool.__name__ = max_pool.__qualname__ = f"max_pool{n}d"
-    max_pool.__doc__ = f"Maximum over windows of {n} trailing dims; with return_indices (values, flat positions)."
-    max_pool_with_indices.__name__ = max_pool_with_indices.__qualname__ = f"max_pool{n}d_with_indices"
+    max_pool.__doc__ = (
+        f"Maximum over windows of {n} trailing dims; with return_indices (values, flat positions)."
+    )
+    max_pool_with_indices.__name__ = max_pool_with_indices.__qualname__ = (
+        f"max_pool{n}d_with_indices"
+    )
     max_pool_with_indices.__doc__ = f"max_pool{n}d with its flat positions."
     return max_pool, max_pool_with_indices
 
@@ -99,24 +109,35 @@ adaptive_max_pool2d_with_indices = _with_indices(adaptive_max_pool2d)
 adaptive_max_pool3d_with_indices = _with_indices(adaptive_max_pool3d)
 
 
-def _fractional(op, dims, input, kernel_size, output_size, output_ratio, return_indices, _random_samples):
+def _fractional(
+    op, dims, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+):
     name = f"fractional_max_pool{dims}d"
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if output_size is None:
         ratios = (output_ratio,) * dims if isinstance(output_ratio, float) else tuple(output_ratio)
         if len(ratios) > dims:
-            raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
+            raise ValueError(
+                f"{name} requires output_ratio to either be a single Int or tuple of Ints."
+            )
         output_size = [int(input.size(i - dims) * ratio) for i, ratio in enumerate(ratios)]
     if _random_samples is None:
         n = 1 if input.dim() == dims + 1 else input.size(0)
-        _random_samples = ops.rand(n, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device)
+        _random_samples = ops.rand(
+            n, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device
+        )
     result = op(input, kernel_size, output_size, _random_samples)
     return tuple(result) if return_indices else result[0]
 
 
 def fractional_max_pool2d(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+    input,
+    kernel_size,
+    output_size=None,
+    output_ratio=None,
+    return_indices=False,
+    _random_samples=None,
 ):
     """Maximum over windows of pseudo-random placement.
 
@@ -124,16 +145,35 @@ def fractional_max_pool2d(
         Graham, "Fractional Max-Pooling", 2014, arXiv:1412.6071.
     """
     return _fractional(
-        ops.fractional_max_pool2d, 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+        ops.fractional_max_pool2d,
+        2,
+        input,
+        kernel_size,
+        output_size,
+        output_ratio,
+        return_indices,
+        _random_samples,
     )
 
 
 def fractional_max_pool3d(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+    input,
+    kernel_size,
+    output_size=None,
+    output_ratio=None,
+    return_indices=False,
+    _random_samples=None,
 ):
     """Maximum over windows of pseudo-random placement; see fractional_max_pool2d."""
     return _fractional(
-        ops.fractional_max_pool3d, 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+        ops.fractional_max_pool3d,
+        3,
+        input,
+        kernel_size,
+        output_size,
+        output_ratio,
+        return_indices,
+        _random_samples,
     )
 
 
@@ -154,27 +194,37 @@ def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """(sum of input ** norm_type over windows) ** (1 / norm_type)."""
     (k,) = _sizes(kernel_size, 1)
     stride = kernel_size if stride is None else stride
-    return _lp(ops.avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, k)
+    return _lp(
+        ops.avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, k
+    )
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """(sum of input ** norm_type over windows) ** (1 / norm_type)."""
     h, w = _sizes(kernel_size, 2)
     stride = kernel_size if stride is None else stride
-    return _lp(ops.avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, h * w)
+    return _lp(
+        ops.avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, h * w
+    )
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """(sum of input ** norm_type over windows) ** (1 / norm_type)."""
     d, h, w = _sizes(kernel_size, 3)
     stride = kernel_size if stride is None else stride
-    return _lp(ops.avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, d * h * w)
+    return _lp(
+        ops.avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode),
+        norm_type,
+        d * h * w,
+    )
 
 
 def _unpool_size(input, kernel_size, stride, padding, output_size):
     dims = len(kernel_size)
     size = input.size()
-    default = [(size[d - dims] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)]
+    default = [
+        (size[d - dims] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)
+    ]
     if output_size is None:
         return default
     output_size = list(output_size)
@@ -188,7 +238,9 @@ def _unpool_size(input, kernel_size, stride, padding, output_size):
     for d in range(dims):
         low, high = default[d] - stride[d], default[d] + stride[d]
         if not low < output_size[d] < high:
-            raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})')
+            raise ValueError(
+                f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})'
+            )
     return output_size
 
 

@@ -21,7 +21,8 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
     import warnings
 
     warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
     )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -31,7 +32,8 @@ def upsample_nearest(input, size=None, scale_factor=None):
     import warnings
 
     warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
     )
     return interpolate(input, size, scale_factor, mode="nearest")
 
@@ -41,7 +43,8 @@ def upsample_bilinear(input, size=None, scale_factor=None):
     import warnings
 
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
     )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
@@ -87,7 +90,9 @@ def interpolate(
     if size is None and scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     output_size = _per_dim(size, dims, "output size", input)
-    if output_size is not None and not all(isinstance(s, int) or hasattr(s, "__index__") for s in output_size):
+    if output_size is not None and not all(
+        isinstance(s, int) or hasattr(s, "__index__") for s in output_size
+    ):
         raise TypeError(f"expected size to be one of int or tuple of ints, got {size}")
     factors = _per_dim(scale_factor, dims, "scale_factor", input)
     if recompute_scale_factor and size is not None:
@@ -98,7 +103,9 @@ def interpolate(
         output_size = [math.floor(float(input.size(i + 2)) * factors[i]) for i in range(dims)]
         factors = None
     if antialias and not (mode in ("bilinear", "bicubic") and input.dim() == 4):
-        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
+        )
     return _resize(input, output_size, factors, mode, align_corners, antialias)
 
 
@@ -112,7 +119,11 @@ def _resize(input, output_size, factors, mode, align_corners, antialias):
     if mode == _LINEAR_MODES.get(ndim):
         if antialias:
             return ops.upsample_bilinear2d_aa(input, output_size, align_corners, factors)
-        name = {"linear": "upsample_linear1d", "bilinear": "upsample_bilinear2d", "trilinear": "upsample_trilinear3d"}
+        name = {
+            "linear": "upsample_linear1d",
+            "bilinear": "upsample_bilinear2d",
+            "trilinear": "upsample_trilinear3d",
+        }
         return getattr(ops, name[mode])(input, output_size, align_corners, factors)
     if mode == "bicubic" and ndim == 4:
         op = ops.upsample_bicubic2d_aa if antialias else ops.upsample_bicubic2d
@@ -161,7 +172,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             stacklevel=2,
         )
         align_corners = False
-    return ops.grid_sampler(input, grid, _SAMPLE_MODES[mode], _SAMPLE_PADDING[padding_mode], align_corners)
+    return ops.grid_sampler(
+        input, grid, _SAMPLE_MODES[mode], _SAMPLE_PADDING[padding_mode], align_corners
+    )
 
 
 def affine_grid(theta, size, align_corners=None):
@@ -194,7 +207,11 @@ def affine_grid(theta, size, align_corners=None):
         raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
     axes = []
     for i, extent in enumerate(reversed(size[2:])):  # x, y, z
-        steps = ops.linspace(-1, 1, extent, dtype=theta.dtype, device=theta.device) if extent > 1 else None
+        steps = (
+            ops.linspace(-1, 1, extent, dtype=theta.dtype, device=theta.device)
+            if extent > 1
+            else None
+        )
         if steps is None:
             steps = ops.zeros(1, dtype=theta.dtype, device=theta.device)
         elif not align_corners:

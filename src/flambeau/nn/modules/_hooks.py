@@ -41,7 +41,9 @@ def register_module_forward_pre_hook(hook):
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """Run hook(module, args, output) after the forward of every module; a result replaces the output."""
-    handle = _register(forward_hooks, hook, (forward_hooks_with_kwargs, forward_hooks_always_called))
+    handle = _register(
+        forward_hooks, hook, (forward_hooks_with_kwargs, forward_hooks_always_called)
+    )
     if with_kwargs:
         forward_hooks_with_kwargs[handle.id] = True
     if always_call:
@@ -122,12 +124,18 @@ def _run_pre_hooks(module, args, kwargs):
 
 def _forward_hook_list(module):
     hooks = [
-        (("global", key), hook, key in forward_hooks_with_kwargs, key in forward_hooks_always_called)
+        (
+            ("global", key),
+            hook,
+            key in forward_hooks_with_kwargs,
+            key in forward_hooks_always_called,
+        )
         for key, hook in forward_hooks.items()
     ]
     with_kwargs, always = module._forward_hooks_with_kwargs, module._forward_hooks_always_called
     hooks += [
-        (("own", key), hook, key in with_kwargs, key in always) for key, hook in module._forward_hooks.items()
+        (("own", key), hook, key in with_kwargs, key in always)
+        for key, hook in module._forward_hooks.items()
     ]
     return hooks
 
@@ -142,7 +150,11 @@ def _attach_plain_backward_hooks(module, hooks, result):
 
     value = result
     while not isinstance(value, Tensor):
-        value = next(v for v in value.values() if isinstance(v, Tensor)) if isinstance(value, dict) else value[0]
+        value = (
+            next(v for v in value.values() if isinstance(v, Tensor))
+            if isinstance(value, dict)
+            else value[0]
+        )
     node = value.grad_fn
     if node is not None:
         for hook in hooks:

@@ -3,9 +3,8 @@
 from collections import OrderedDict, namedtuple
 
 import flambeau
+from flambeau.nn.parameter import Parameter, is_lazy
 from flambeau.utils.hooks import RemovableHandle
-
-from ..parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY = "_extra_state"
 
@@ -47,7 +46,9 @@ class ModuleState:
 
     def _register_state_dict_hook(self, hook):
         if getattr(hook, "_from_public_api", False) and hook in self._state_dict_hooks.values():
-            raise RuntimeError("Cannot register the same function as the state dict post hook that was registered before")
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was registered before"
+            )
         handle = RemovableHandle(self._state_dict_hooks)
         self._state_dict_hooks[handle.id] = hook
         return handle
@@ -102,7 +103,7 @@ class ModuleState:
                 FutureWarning,
                 stacklevel=2,
             )
-            given = dict(zip(("destination", "prefix", "keep_vars"), args))
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
             destination = given.get("destination", destination)
             prefix, keep_vars = given.get("prefix", prefix), given.get("keep_vars", keep_vars)
         if destination is None:
@@ -118,7 +119,9 @@ class ModuleState:
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
-                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+                module.state_dict(
+                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+                )
         if hooks.get("_state_dict_hooks"):
             for hook in self._state_dict_hooks.values():
                 result = hook(self, destination, prefix, local_metadata)
@@ -134,7 +137,15 @@ class ModuleState:
     ):
         if self.__dict__.get("_load_state_dict_pre_hooks"):
             for hook in self._load_state_dict_pre_hooks.values():
-                hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+                hook(
+                    state_dict,
+                    prefix,
+                    local_metadata,
+                    strict,
+                    missing_keys,
+                    unexpected_keys,
+                    error_msgs,
+                )
         assign = local_metadata.get("assign_to_params_buffers", False)
         known = 0
         local = self._parameters.items()
@@ -176,7 +187,9 @@ class ModuleState:
                 known = name in self._parameters or (
                     name in self._buffers and name not in self._non_persistent_buffers_set
                 )
-                known = known and (self._parameters.get(name) is not None or self._buffers.get(name) is not None)
+                known = known and (
+                    self._parameters.get(name) is not None or self._buffers.get(name) is not None
+                )
             if not known:
                 unexpected_keys.append(key)
 
@@ -187,8 +200,10 @@ class ModuleState:
             state_dict: mapping from dotted names to tensors.
             strict: raise when names are missing or unexpected.
             assign: use the given tensors themselves instead of copying their values.
+
         Returns:
             A named tuple (missing_keys, unexpected_keys).
+
         Raises:
             RuntimeError: sizes differ, or (strict) names do.
         """
@@ -210,7 +225,9 @@ class ModuleState:
                     errors.insert(0, f"{kind} key(s) in state_dict: {names}. ")
         if errors:
             raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
+                "Error(s) in loading state_dict for {}:\n\t{}".format(
+                    type(self).__name__, "\n\t".join(errors)
+                )
             )
         return IncompatibleKeys(missing, unexpected)
 
@@ -255,7 +272,9 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
     local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         local_metadata["assign_to_params_buffers"] = assign
-    module._load_from_state_dict(state_dict, prefix, local_metadata, True, missing, unexpected, errors)
+    module._load_from_state_dict(
+        state_dict, prefix, local_metadata, True, missing, unexpected, errors
+    )
     for name, child in module._modules.items():
         if child is not None:
             child_prefix = f"{prefix}{name}."
@@ -272,7 +291,12 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
 
 
 def _load_one(module, name, key, param, given, assign, errors):
-    if not assign and type(given) is flambeau.Tensor and not is_lazy(param) and given.shape == param.shape:
+    if (
+        not assign
+        and type(given) is flambeau.Tensor
+        and not is_lazy(param)
+        and given.shape == param.shape
+    ):
         # The usual case; the others are told apart below.
         if not param.is_meta:
             try:

@@ -3,8 +3,8 @@
 from collections import namedtuple
 
 import flambeau
+from flambeau.nn import functional as F
 
-from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
@@ -22,7 +22,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(
-        self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None
+        self,
+        in_features,
+        n_classes,
+        cutoffs,
+        div_value=4.0,
+        head_bias=False,
+        device=None,
+        dtype=None,
     ):
         super().__init__()
         cutoffs = list(cutoffs)
@@ -56,7 +63,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             size = self.cutoffs[i + 1] - self.cutoffs[i]
             self.tail.append(
                 Sequential(
-                    Linear(in_features, hidden, bias=False, **factory), Linear(hidden, size, bias=False, **factory)
+                    Linear(in_features, hidden, bias=False, **factory),
+                    Linear(hidden, size, bias=False, **factory),
                 )
             )
 
@@ -72,12 +80,20 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         batched = target_.dim() > 0
         if batched:
             if input_.shape[0] != target_.shape[0]:
-                raise RuntimeError("Input and target should have the same size in the batch dimension.")
+                raise RuntimeError(
+                    "Input and target should have the same size in the batch dimension."
+                )
             if input_.dim() != 2:
-                raise RuntimeError(f"1D target tensor expects 2D input tensors, but found inputs with size {input_.size()}")
+                raise RuntimeError(
+                    f"1D target tensor expects 2D input tensors, but found inputs with size {input_.size()}"
+                )
         elif input_.dim() != 1:
-            raise RuntimeError(f"0D target tensor expects 1D input tensors, but found inputs with size {input_.size()}")
-        input, target = (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
+            raise RuntimeError(
+                f"0D target tensor expects 1D input tensors, but found inputs with size {input_.size()}"
+            )
+        input, target = (
+            (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
+        )
         used_rows = 0
         output = input.new_zeros(target.size(0))
         gather_indices = target.new_empty(target.size(0))
@@ -112,7 +128,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         out = input.new_empty((head_output.size(0), self.n_classes))
         head = F.log_softmax(head_output, dim=1)
         out[:, : self.shortlist_size] = head[:, : self.shortlist_size]
-        for i, (start, stop) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
+        for i, (start, stop) in enumerate(zip(self.cutoffs, self.cutoffs[1:], strict=False)):
             cluster = F.log_softmax(self.tail[i](input), dim=1)
             out[:, start:stop] = cluster + head[:, self.shortlist_size + i].unsqueeze(1)
         return out

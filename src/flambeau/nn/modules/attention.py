@@ -1,10 +1,10 @@
 """MultiheadAttention."""
 
 import flambeau
+from flambeau.nn import functional as F
+from flambeau.nn import init
+from flambeau.nn.parameter import Parameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
@@ -102,7 +102,11 @@ class MultiheadAttention(Module):
         """
         is_batched = query.dim() == 3
         key_padding_mask = F._canonical_mask(
-            key_padding_mask, "key_padding_mask", F._none_or_dtype(attn_mask), "attn_mask", query.dtype
+            key_padding_mask,
+            "key_padding_mask",
+            F._none_or_dtype(attn_mask),
+            "attn_mask",
+            query.dtype,
         )
         attn_mask = F._canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if self.batch_first and is_batched:

@@ -1,10 +1,10 @@
 """Batch normalisation, its lazy forms, and the base it shares with instance normalisation."""
 
 import flambeau
+from flambeau.nn import functional as F
+from flambeau.nn import init
+from flambeau.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 
@@ -48,7 +48,9 @@ class _NormBase(Module):
         if track_running_stats:
             self.register_buffer("running_mean", flambeau.zeros(num_features, **factory))
             self.register_buffer("running_var", flambeau.ones(num_features, **factory))
-            self.register_buffer("num_batches_tracked", flambeau.tensor(0, dtype=flambeau.int64, device=device))
+            self.register_buffer(
+                "num_batches_tracked", flambeau.tensor(0, dtype=flambeau.int64, device=device)
+            )
         else:
             self.register_buffer("running_mean", None)
             self.register_buffer("running_var", None)
@@ -153,7 +155,9 @@ class SyncBatchNorm(_BatchNorm):
         self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
         device=None, dtype=None, *, bias=True,
     ):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
         self.process_group = process_group
 
     def _check_input_dim(self, input):
@@ -163,7 +167,9 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input):
         self._check_input_dim(input)
         if self.training:
-            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or PrivateUse1")
+            raise ValueError(
+                "SyncBatchNorm expected input tensor to be on GPU or XPU or PrivateUse1"
+            )
         return super().forward(input)
 
     @classmethod
@@ -193,7 +199,15 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
     """num_features comes from dim 1 of the first input."""
 
     def __init__(
-        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True
+        self,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
     ):
         factory = {"device": device, "dtype": dtype}
         super().__init__(0, eps, momentum, False, False, **factory)

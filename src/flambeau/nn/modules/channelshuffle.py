@@ -1,6 +1,7 @@
 """ChannelShuffle."""
 
-from .. import functional as F
+from flambeau.nn import functional as F
+
 from .module import Module
 
 __all__ = ["ChannelShuffle"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
 from flambeau import Tensor
+from flambeau.nn.parameter import Parameter
 
-from ..parameter import Parameter
 from .module import Module, _add_indent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -65,7 +65,9 @@ class Sequential(Module):
 
     def __add__(self, other):
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
         result = Sequential()
         for module in chain(self, other):
             result.append(module)
@@ -73,7 +75,9 @@ class Sequential(Module):
 
     def __iadd__(self, other):
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
         return self.extend(other)
 
     def __mul__(self, other):
@@ -200,8 +204,12 @@ class ModuleList(Module):
                 runs.append([i, i])
                 blocks.append(text)
         lines = []
-        for (start, end), block in zip(runs, blocks):
-            line = f"({start}): {block}" if start == end else f"({start}-{end}): {end - start + 1} x {block}"
+        for (start, end), block in zip(runs, blocks, strict=False):
+            line = (
+                f"({start}): {block}"
+                if start == end
+                else f"({start}-{end}): {end - start + 1} x {block}"
+            )
             lines.append(_add_indent(line, 2))
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
@@ -242,7 +250,11 @@ def _items_to_add(container, kind, values):
         )
     if isinstance(values, (Mapping, type(container))):
         items = list(values.items())
-        return items if isinstance(values, (OrderedDict, type(container))) or kind == "ModuleDict" else sorted(items)
+        return (
+            items
+            if isinstance(values, (OrderedDict, type(container))) or kind == "ModuleDict"
+            else sorted(items)
+        )
     pairs = []
     for i, pair in enumerate(values):
         if not isinstance(pair, Iterable):
@@ -251,7 +263,9 @@ def _items_to_add(container, kind, values):
             )
         pair = tuple(pair)
         if len(pair) != 2:
-            raise ValueError(f"{kind} update sequence element #{i} has length {len(pair)}; 2 is required")
+            raise ValueError(
+                f"{kind} update sequence element #{i} has length {len(pair)}; 2 is required"
+            )
         pairs.append(pair)
     return pairs
 
@@ -494,7 +508,9 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self):
-        return "\n".join(f"  ({key}): {_describe(v, lambda t: t.data.type())}" for key, v in self.items())
+        return "\n".join(
+            f"  ({key}): {_describe(v, lambda t: t.data.type())}" for key, v in self.items()
+        )
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")

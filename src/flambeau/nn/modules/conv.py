@@ -3,10 +3,10 @@
 import math
 
 import flambeau
+from flambeau.nn import functional as F
+from flambeau.nn import init
+from flambeau.nn.parameter import Parameter, UninitializedParameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
@@ -83,7 +83,9 @@ class _ConvNd(Module):
             if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _PADDING_MODES:
-            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
+            raise ValueError(
+                f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'"
+            )
 
     def _explicit_padding(self):
         """The padding in the order of F.pad, for padding modes other than zeros."""
@@ -91,7 +93,9 @@ class _ConvNd(Module):
             return list(_reverse_repeat_tuple(self.padding, 2))
         result = [0, 0] * len(self.kernel_size)
         if self.padding == "same":
-            for i, (d, k) in enumerate(zip(reversed(self.dilation), reversed(self.kernel_size))):
+            for i, (d, k) in enumerate(
+                zip(reversed(self.dilation), reversed(self.kernel_size), strict=False)
+            ):
                 total = d * (k - 1)
                 result[2 * i] = total // 2
                 result[2 * i + 1] = total - total // 2
@@ -145,7 +149,9 @@ class Conv1d(_ConvNd):
     def _conv_forward(self, input, weight, bias):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return F.conv1d(input, weight, bias, self.stride, _single(0), self.dilation, self.groups)
+            return F.conv1d(
+                input, weight, bias, self.stride, _single(0), self.dilation, self.groups
+            )
         return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input):
@@ -191,7 +197,9 @@ class Conv3d(_ConvNd):
     def _conv_forward(self, input, weight, bias):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return F.conv3d(input, weight, bias, self.stride, _triple(0), self.dilation, self.groups)
+            return F.conv3d(
+                input, weight, bias, self.stride, _triple(0), self.dilation, self.groups
+            )
         return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input):
@@ -216,7 +224,9 @@ class _ConvTransposeNd(_ConvNd):
             spread(output_padding), groups, bias, padding_mode, device, dtype,
         )  # fmt: skip
 
-    def _output_padding(self, input, output_size, stride, padding, kernel_size, num_spatial_dims, dilation=None):
+    def _output_padding(
+        self, input, output_size, stride, padding, kernel_size, num_spatial_dims, dilation=None
+    ):
         if output_size is None:
             return _single(self.output_padding)
         has_batch = input.dim() == num_spatial_dims + 2
@@ -233,13 +243,13 @@ class _ConvTransposeNd(_ConvNd):
             reach = (dilation[d] if dilation is not None else 1) * (kernel_size[d] - 1) + 1
             minimum.append((input.size(d + leading) - 1) * stride[d] - 2 * padding[d] + reach)
         maximum = [low + stride[d] - 1 for d, low in enumerate(minimum)]
-        for size, low, high in zip(output_size, minimum, maximum):
+        for size, low, high in zip(output_size, minimum, maximum, strict=False):
             if not low <= size <= high:
                 raise ValueError(
                     f"requested an output size of {output_size}, but valid sizes range from {minimum} to {maximum} "
                     f"(for an input of {list(input.size()[2:])})"
                 )
-        return [size - low for size, low in zip(output_size, minimum)]
+        return [size - low for size, low in zip(output_size, minimum, strict=False)]
 
     def forward(self, input, output_size=None):
         if self.padding_mode != "zeros":
@@ -249,7 +259,14 @@ class _ConvTransposeNd(_ConvNd):
             input, output_size, self.stride, self.padding, self.kernel_size, dims, self.dilation
         )
         return type(self)._conv(
-            input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
         )
 
 

@@ -1,6 +1,7 @@
 """Distances between vectors."""
 
-from .. import functional as F
+from flambeau.nn import functional as F
+
 from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]

@@ -1,6 +1,7 @@
 """Dropout modules: inactive in evaluation mode."""
 
-from .. import functional as F
+from flambeau.nn import functional as F
+
 from .module import Module
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]

@@ -1,6 +1,7 @@
 """Instance normalisation and its lazy forms."""
 
-from .. import functional as F
+from flambeau.nn import functional as F
+
 from .batchnorm import _LazyNormBase, _NormBase
 
 __all__ = [
@@ -24,7 +25,9 @@ class _InstanceNorm(_NormBase):
         self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None,
         *, bias=True,
     ):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
     def _get_no_batch_dim(self):
         raise NotImplementedError
@@ -52,7 +55,8 @@ class _InstanceNorm(_NormBase):
                     "track running stats by default since 0.4.0. Please remove these keys from state_dict. If the "
                     "running stats are actually needed, instead set track_running_stats=True in {klass} to enable "
                     "them. See the documentation of {klass} for details.".format(
-                        names=" and ".join(f'"{prefix + n}"' for n in names), klass=type(self).__name__
+                        names=" and ".join(f'"{prefix + n}"' for n in names),
+                        klass=type(self).__name__,
                     )
                 )
                 for name in names:

@@ -1,6 +1,6 @@
 """LazyModuleMixin: parameters get their shapes from the first input."""
 
-from ..parameter import is_lazy
+from flambeau.nn.parameter import is_lazy
 
 __all__ = ["LazyModuleMixin"]
 
@@ -17,7 +17,9 @@ class LazyModuleMixin:
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
-        self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
+        self._initialize_hook = self.register_forward_pre_hook(
+            self._infer_parameters, with_kwargs=True
+        )
         import warnings
 
         warnings.warn(
@@ -30,10 +32,14 @@ class LazyModuleMixin:
         # Uninitialised parameters cannot be detached: they are saved as they are.
         for name, param in self._parameters.items():
             if param is not None:
-                destination[prefix + name] = param if is_lazy(param) or keep_vars else param.detach()
+                destination[prefix + name] = (
+                    param if is_lazy(param) or keep_vars else param.detach()
+                )
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = buffer if is_lazy(buffer) or keep_vars else buffer.detach()
+                destination[prefix + name] = (
+                    buffer if is_lazy(buffer) or keep_vars else buffer.detach()
+                )
 
     def _lazy_load_hook(
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
@@ -50,7 +56,9 @@ class LazyModuleMixin:
 
     def initialize_parameters(self, *args, **kwargs):
         """Give the parameters their shapes from the arguments of forward."""
-        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+        raise NotImplementedError(
+            f"initialize_parameters is not implemented for {type(self).__name__}"
+        )
 
     def has_uninitialized_params(self):
         """Whether any parameter or buffer still waits for its shape."""

@@ -5,33 +5,39 @@ from collections import OrderedDict
 import flambeau
 from flambeau import Tensor
 from flambeau._C import ModuleBase, adopt_module_class, configure_modules
+from flambeau.nn.parameter import Buffer, Parameter
 from flambeau.utils.hooks import RemovableHandle
 
-from ..parameter import Buffer, Parameter
 from . import _hooks
 from ._state import ModuleState
 
 __all__ = ["Module"]
 
 # Made on first use: most modules never have a hook, and building a module is then nine tables cheaper.
-_LAZY_TABLES = frozenset({
-    "_backward_hooks",
-    "_backward_pre_hooks",
-    "_forward_hooks",
-    "_forward_hooks_always_called",
-    "_forward_hooks_with_kwargs",
-    "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs",
-    "_load_state_dict_post_hooks",
-    "_load_state_dict_pre_hooks",
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-})
+_LAZY_TABLES = frozenset(
+    {
+        "_backward_hooks",
+        "_backward_pre_hooks",
+        "_forward_hooks",
+        "_forward_hooks_always_called",
+        "_forward_hooks_with_kwargs",
+        "_forward_pre_hooks",
+        "_forward_pre_hooks_with_kwargs",
+        "_load_state_dict_post_hooks",
+        "_load_state_dict_pre_hooks",
+        "_state_dict_hooks",
+        "_state_dict_pre_hooks",
+    }
+)
 
 
 def _typename(value):
     if isinstance(value, Tensor):
-        return value.type() if type(value) is Tensor else f"{type(value).__module__}.{type(value).__qualname__}"
+        return (
+            value.type()
+            if type(value) is Tensor
+            else f"{type(value).__module__}.{type(value).__qualname__}"
+        )
     module = type(value).__module__
     name = type(value).__qualname__
     return name if module in ("builtins", "", None) else f"{module}.{name}"
@@ -86,7 +92,9 @@ class Module(ModuleState, ModuleBase):
 
     def forward(self, *input):
         """Compute the result; every subclass defines this."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
 
     def _call_impl(self, *args, **kwargs):
         return _hooks.call_with_hooks(self, args, kwargs)
@@ -111,7 +119,9 @@ class Module(ModuleState, ModuleBase):
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {_typename(name)}")
         if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+            raise KeyError(
+                f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else "")
+            )
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
         if name not in table and self._has_attribute(name):
@@ -195,7 +205,11 @@ class Module(ModuleState, ModuleBase):
     def _register_attribute(self, name, value):
         """__setattr__ for tensors and modules, and for names that are registered."""
         state = self.__dict__
-        params, buffers, modules = state.get("_parameters"), state.get("_buffers"), state.get("_modules")
+        params, buffers, modules = (
+            state.get("_parameters"),
+            state.get("_buffers"),
+            state.get("_modules"),
+        )
         if isinstance(value, Parameter):
             if params is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
@@ -243,7 +257,13 @@ class Module(ModuleState, ModuleBase):
             buffers[name] = value
 
     def __dir__(self):
-        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
+        names = {
+            *dir(type(self)),
+            *self.__dict__,
+            *self._parameters,
+            *self._modules,
+            *self._buffers,
+        }
         return sorted(name for name in names if not name[:1].isdigit())
 
     def __setstate__(self, state):
@@ -332,7 +352,11 @@ class Module(ModuleState, ModuleBase):
 
     def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         seen = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
         for path, module in modules:
             for name, value in get_members_fn(module):
                 if value is None or value in seen:
@@ -343,7 +367,9 @@ class Module(ModuleState, ModuleBase):
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """Iterate over (dotted name, parameter)."""
-        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda m: m._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def parameters(self, recurse=True):
         """Iterate over the parameters, each once."""
@@ -352,7 +378,9 @@ class Module(ModuleState, ModuleBase):
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Iterate over (dotted name, buffer)."""
-        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda m: m._buffers.items(), prefix, recurse, remove_duplicate
+        )
 
     def buffers(self, recurse=True):
         """Iterate over the buffers, each once."""
@@ -528,7 +556,10 @@ class Module(ModuleState, ModuleBase):
 
         always_call: run it even when forward raises.
         """
-        flags = [(self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call)]
+        flags = [
+            (self._forward_hooks_with_kwargs, with_kwargs),
+            (self._forward_hooks_always_called, always_call),
+        ]
         return self._add_hook(self._forward_hooks, hook, flags, prepend)
 
     def register_backward_hook(self, hook):
@@ -567,7 +598,9 @@ class Module(ModuleState, ModuleBase):
     def __repr__(self):
         extra = self.extra_repr()
         extra_lines = extra.split("\n") if extra else []
-        child_lines = [f"({key}): {_add_indent(repr(module), 2)}" for key, module in self._modules.items()]
+        child_lines = [
+            f"({key}): {_add_indent(repr(module), 2)}" for key, module in self._modules.items()
+        ]
         if not extra_lines and not child_lines:
             return f"{self._get_name()}()"
         if len(extra_lines) == 1 and not child_lines:
@@ -614,5 +647,10 @@ configure_modules(
     Tensor,
     Module._register_attribute,
     _hooks.call_with_hooks,
-    [_hooks.forward_hooks, _hooks.forward_pre_hooks, _hooks.backward_hooks, _hooks.backward_pre_hooks],
+    [
+        _hooks.forward_hooks,
+        _hooks.forward_pre_hooks,
+        _hooks.backward_hooks,
+        _hooks.backward_pre_hooks,
+    ],
 )

@@ -1,6 +1,7 @@
 """Padding modules: constant, zero, reflection, replication and circular, in one to three dims."""
 
-from .. import functional as F
+from flambeau.nn import functional as F
+
 from .module import Module
 from .utils import _ntuple, _pair, _quadruple
 
@@ -143,7 +144,9 @@ class _CircularPadNd(_Pad):
 
     def forward(self, input):
         if input.dim() not in (self._dims + 1, self._dims + 2):
-            raise ValueError(f"expected {self._dims + 1}D or {self._dims + 2}D input (got {input.dim()}D input)")
+            raise ValueError(
+                f"expected {self._dims + 1}D or {self._dims + 2}D input (got {input.dim()}D input)"
+            )
         return F.pad(input, self.padding, "circular")
 
 

@@ -4,12 +4,12 @@ import math
 import numbers
 
 import flambeau
+from flambeau.nn import init
+from flambeau.nn.parameter import Parameter
 
-from .. import init
-from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
 def apply_permutation(tensor, permutation, dim=1):
@@ -54,7 +54,11 @@ class RNNBase(Module):
 
     @staticmethod
     def _check_arguments(input_size, hidden_size, num_layers, batch_first, dropout, proj_size):
-        if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+        if (
+            not isinstance(dropout, numbers.Number)
+            or not 0 <= dropout <= 1
+            or isinstance(dropout, bool)
+        ):
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
@@ -97,7 +101,7 @@ class RNNBase(Module):
                     shapes["weight_hr"] = (self.proj_size, self.hidden_size)
                 suffix = "_reverse" if direction == 1 else ""
                 names = [f"{kind}_l{layer}{suffix}" for kind in shapes]
-                for name, shape in zip(names, shapes.values()):
+                for name, shape in zip(names, shapes.values(), strict=False):
                     setattr(self, name, Parameter(flambeau.empty(shape, **factory)))
                 self._flat_weights_names.extend(names)
                 self._all_weights.append(names)
@@ -146,7 +150,9 @@ class RNNBase(Module):
         """Raise unless the input has the expected dtype, number of dims and size."""
         weight = self._flat_weights[0]
         if input.dtype != weight.dtype:
-            raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype})")
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype})"
+            )
         expected = 2 if batch_sizes is not None else 3
         if input.dim() != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.dim()}")
@@ -201,7 +207,7 @@ class RNNBase(Module):
 
     def _unpack(self, input):
         """(data, batch_sizes, sorted_indices, unsorted_indices); batch_sizes is None for a plain tensor."""
-        from ..utils.rnn import PackedSequence
+        from flambeau.nn.utils.rnn import PackedSequence
 
         if isinstance(input, PackedSequence):
             return tuple(input)
@@ -215,7 +221,7 @@ class RNNBase(Module):
         return op(input, batch_sizes, hx, weights, *settings)
 
     def forward(self, input, hx=None):
-        from ..utils.rnn import PackedSequence
+        from flambeau.nn.utils.rnn import PackedSequence
 
         data, batch_sizes, sorted_indices, unsorted_indices = self._unpack(input)
         batched = True
@@ -226,7 +232,9 @@ class RNNBase(Module):
         else:
             hx = self.permute_hidden(hx, sorted_indices)
         self.check_forward_args(data, hx, batch_sizes)
-        op = {"GRU": flambeau.gru, "RNN_TANH": flambeau.rnn_tanh, "RNN_RELU": flambeau.rnn_relu}[self.mode]
+        op = {"GRU": flambeau.gru, "RNN_TANH": flambeau.rnn_tanh, "RNN_RELU": flambeau.rnn_relu}[
+            self.mode
+        ]
         output, hidden = self._run(op, data, batch_sizes, hx)
         if batch_sizes is not None:
             output = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
@@ -247,10 +255,14 @@ class RNN(RNNBase):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if kwargs:
-            raise TypeError(f"RNNBase.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(
+                f"RNNBase.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+            )
         modes = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}
         if nonlinearity not in modes:
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
         self.nonlinearity = nonlinearity
         super().__init__(
             modes[nonlinearity], input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
@@ -268,7 +280,9 @@ class GRU(RNNBase):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if kwargs:
-            raise TypeError(f"RNNBase.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(
+                f"RNNBase.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+            )
         super().__init__(
             "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
             device=device, dtype=dtype,
@@ -295,10 +309,14 @@ class LSTM(RNNBase):
     def check_forward_args(self, input, hidden, batch_sizes):
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
-            hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}"
+            hidden[0],
+            self.get_expected_hidden_size(input, batch_sizes),
+            "Expected hidden[0] size {}, got {}",
         )
         self.check_hidden_size(
-            hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}"
+            hidden[1],
+            self.get_expected_cell_size(input, batch_sizes),
+            "Expected hidden[1] size {}, got {}",
         )
 
     def permute_hidden(self, hx, permutation):
@@ -320,7 +338,7 @@ class LSTM(RNNBase):
         return input, (hidden, cell if batched else cell.unsqueeze(1)), batched
 
     def forward(self, input, hx=None):
-        from ..utils.rnn import PackedSequence
+        from flambeau.nn.utils.rnn import PackedSequence
 
         data, batch_sizes, sorted_indices, unsorted_indices = self._unpack(input)
         batched = True
@@ -413,7 +431,9 @@ class RNNCellBase(Module):
         if not batched:
             input = input.unsqueeze(0)
         if hx is None:
-            hx = flambeau.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
+            hx = flambeau.zeros(
+                input.size(0), self.hidden_size, dtype=input.dtype, device=input.device
+            )
         elif not batched:
             hx = hx.unsqueeze(0)
         result = op(input, hx, *self._parameters_of_step())
@@ -425,7 +445,9 @@ class RNNCell(RNNCellBase):
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
-    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+    def __init__(
+        self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
+    ):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -458,7 +480,9 @@ class LSTMCell(RNNCellBase):
         if not batched:
             input = input.unsqueeze(0)
         if hx is None:
-            zeros = flambeau.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
+            zeros = flambeau.zeros(
+                input.size(0), self.hidden_size, dtype=input.dtype, device=input.device
+            )
             hx = (zeros, zeros)
         elif not batched:
             hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0))

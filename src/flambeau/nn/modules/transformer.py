@@ -1,9 +1,9 @@
 """Transformer encoder and decoder layers, their stacks, and the full model."""
 
 import flambeau
+from flambeau.nn import functional as F
+from flambeau.nn.init import xavier_uniform_
 
-from .. import functional as F
-from ..init import xavier_uniform_
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
@@ -21,7 +21,9 @@ __all__ = [
 
 
 def _generate_square_subsequent_mask(sz, device=None, dtype=None):
-    return flambeau.triu(flambeau.full((sz, sz), float("-inf"), dtype=dtype, device=device), diagonal=1)
+    return flambeau.triu(
+        flambeau.full((sz, sz), float("-inf"), dtype=dtype, device=device), diagonal=1
+    )
 
 
 def _get_seq_len(src, batch_first):
@@ -67,7 +69,17 @@ class Transformer(Module):
     ):  # fmt: skip
         factory = {"device": device, "dtype": dtype}
         super().__init__()
-        settings = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        settings = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+        )
         if custom_encoder is not None:
             self.encoder = custom_encoder
         else:
@@ -122,7 +134,9 @@ class TransformerEncoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+    def __init__(
+        self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
+    ):
         super().__init__()
         self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
@@ -142,7 +156,10 @@ class TransformerEncoder(Module):
         output = src
         for layer in self.layers:
             output = layer(
-                output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask
+                output,
+                src_mask=mask,
+                is_causal=is_causal,
+                src_key_padding_mask=src_key_padding_mask,
             )
         return output if self.norm is None else self.norm(output)
 
@@ -164,7 +181,9 @@ class TransformerDecoder(Module):
     ):  # fmt: skip
         """Run the layers on tgt, attending to memory, the encoder's output."""
         batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
-        tgt_is_causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _get_seq_len(tgt, batch_first))
+        tgt_is_causal = _detect_is_causal_mask(
+            tgt_mask, tgt_is_causal, _get_seq_len(tgt, batch_first)
+        )
         output = tgt
         for layer in self.layers:
             output = layer(
@@ -217,9 +236,13 @@ class TransformerEncoderLayer(_FeedForwardLayer):
         self._set_activation(activation)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        """src is (S, N, E), with batch_first (N, S, E), or (S, E)."""
+        """Src is (S, N, E), with batch_first (N, S, E), or (S, E)."""
         src_key_padding_mask = F._canonical_mask(
-            src_key_padding_mask, "src_key_padding_mask", F._none_or_dtype(src_mask), "src_mask", src.dtype
+            src_key_padding_mask,
+            "src_key_padding_mask",
+            F._none_or_dtype(src_mask),
+            "src_mask",
+            src.dtype,
         )
         src_mask = F._canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
         x = src
@@ -231,7 +254,13 @@ class TransformerEncoderLayer(_FeedForwardLayer):
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
         x = self.self_attn(
-            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
+            x,
+            x,
+            x,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
+            need_weights=False,
+            is_causal=is_causal,
         )[0]
         return self.dropout1(x)
 
@@ -267,7 +296,7 @@ class TransformerDecoderLayer(_FeedForwardLayer):
         self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
         tgt_is_causal=False, memory_is_causal=False,
     ):  # fmt: skip
-        """tgt is (T, N, E), memory (S, N, E); with batch_first the first two dims are swapped."""
+        """Tgt is (T, N, E), memory (S, N, E); with batch_first the first two dims are swapped."""
         own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
         cross = (memory_mask, memory_key_padding_mask, memory_is_causal)
         x = tgt
@@ -281,7 +310,13 @@ class TransformerDecoderLayer(_FeedForwardLayer):
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
         x = self.self_attn(
-            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False
+            x,
+            x,
+            x,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
+            is_causal=is_causal,
+            need_weights=False,
         )[0]
         return self.dropout1(x)
 

@@ -60,6 +60,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         max_norm: the largest total norm allowed.
         norm_type: p of the norm; may be float("inf").
         error_if_nonfinite: raise RuntimeError if the norm is nan or infinite.
+
     Returns:
         The total norm before clipping, a 0-d tensor.
     """

@@ -1,10 +1,14 @@
 """Folding of batch normalisation into the layer before it."""
 
 import flambeau
+from flambeau.nn.parameter import Parameter
 
-from ..parameter import Parameter
-
-__all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
+__all__ = [
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+]
 
 
 def _scale_and_shift(bn_rm, bn_rv, bn_eps, bn_w, bn_b):
@@ -34,10 +38,19 @@ def fuse_conv_bn_eval(conv, bn, transpose=False):
     if conv.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:
-        raise ValueError("fuse_conv_bn_eval: expected batch norm with running statistics, got none to fold.")
+        raise ValueError(
+            "fuse_conv_bn_eval: expected batch norm with running statistics, got none to fold."
+        )
     fused = deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
-        fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, transpose
+        fused.weight,
+        fused.bias,
+        bn.running_mean,
+        bn.running_var,
+        bn.eps,
+        bn.weight,
+        bn.bias,
+        transpose,
     )
     return fused
 
@@ -47,7 +60,9 @@ def fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     scale, shift = _scale_and_shift(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     bias = flambeau.zeros_like(bn_rm) if linear_b is None else linear_b
     weight = linear_w * scale.unsqueeze(-1).to(linear_w.dtype)
-    bias = ((bias - bn_rm) * scale + shift).to(linear_w.dtype if linear_b is None else linear_b.dtype)
+    bias = ((bias - bn_rm) * scale + shift).to(
+        linear_w.dtype if linear_b is None else linear_b.dtype
+    )
     requires_bias_grad = linear_b.requires_grad if linear_b is not None else linear_w.requires_grad
     return Parameter(weight, linear_w.requires_grad), Parameter(bias, requires_bias_grad)
 

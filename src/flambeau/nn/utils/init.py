@@ -1,7 +1,5 @@
 """skip_init: build a module without drawing initial values."""
 
-
-
 __all__ = ["skip_init"]
 
 
@@ -9,7 +7,7 @@ def skip_init(module_cls, *args, **kwargs):
     """Build module_cls(*args, **kwargs) with uninitialised parameters; the class has to accept `device`."""
     import inspect
 
-    from ..modules import Module
+    from flambeau.nn.modules import Module
 
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")

@@ -13,13 +13,13 @@ def _convert(module, memory_format, classes):
 
 def convert_conv2d_weight_memory_format(module, memory_format):
     """Convert the weights of all 2-d convolutions of a module; the values stay."""
-    from ..modules import Conv2d, ConvTranspose2d
+    from flambeau.nn.modules import Conv2d, ConvTranspose2d
 
     return _convert(module, memory_format, (Conv2d, ConvTranspose2d))
 
 
 def convert_conv3d_weight_memory_format(module, memory_format):
     """Convert the weights of all 3-d convolutions of a module; the values stay."""
-    from ..modules import Conv3d, ConvTranspose3d
+    from flambeau.nn.modules import Conv3d, ConvTranspose3d
 
     return _convert(module, memory_format, (Conv3d, ConvTranspose3d))

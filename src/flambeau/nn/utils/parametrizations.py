@@ -3,9 +3,9 @@
 from enum import Enum, auto
 
 import flambeau
+from flambeau.nn import functional as F
+from flambeau.nn.modules.module import Module
 
-from .. import functional as F
-from ..modules.module import Module
 from . import parametrize
 from .weight_norm import norm_except_dim
 
@@ -139,7 +139,9 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
     if not isinstance(weight, flambeau.Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.ndim < 2:
-        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
     if orthogonal_map is None:
         square = weight.size(-2) == weight.size(-1)
         orthogonal_map = "matrix_exp" if square or weight.is_complex() else "householder"
@@ -252,12 +254,14 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     References:
         Miyato et al., "Spectral Normalization for Generative Adversarial Networks", 2018, arXiv:1802.05957.
     """
-    from ..modules.conv import _ConvTransposeNd
+    from flambeau.nn.modules.conv import _ConvTransposeNd
 
     weight = getattr(module, name, None)
     if not isinstance(weight, flambeau.Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
         dim = 1 if isinstance(module, _ConvTransposeNd) else 0
-    parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    parametrize.register_parametrization(
+        module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
+    )
     return module

@@ -5,9 +5,8 @@ from contextlib import contextmanager
 
 import flambeau
 from flambeau import Tensor
-
-from ..modules.container import ModuleDict, ModuleList
-from ..parameter import Parameter
+from flambeau.nn.modules.container import ModuleDict, ModuleList
+from flambeau.nn.parameter import Parameter
 
 __all__ = [
     "ParametrizationList",
@@ -105,7 +104,9 @@ class ParametrizationList(ModuleList):
     def _check(self, shape, dtype):
         result = self()
         if not isinstance(result, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+            raise ValueError(
+                f"A parametrization must return a tensor. Got {type(result).__name__}."
+            )
         if result.dtype != dtype:
             raise ValueError(
                 "Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
@@ -143,7 +144,7 @@ class ParametrizationList(ModuleList):
                     "'right_inverse' must return a sequence of tensors of length "
                     f"{self.ntensors}. Got a sequence of length {len(value)}."
                 )
-            for original, part in zip(self._originals(), value):
+            for original, part in zip(self._originals(), value, strict=False):
                 self._assign(original, part)
 
     @staticmethod
@@ -225,6 +226,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         parametrization: a module; with a right_inverse method, it initialises the original, and the tensor can be
             assigned.
         unsafe: allow a change of shape or dtype, and skip the checks.
+
     Raises:
         ValueError: there is no such tensor, or (unless unsafe) its shape or dtype would change.
     """
@@ -253,7 +255,9 @@ def _append(module, tensor_name, parametrization, unsafe):
         value = getattr(module, tensor_name)
         result = parametrization(value)
         if not isinstance(result, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+            raise ValueError(
+                f"A parametrization must return a tensor. Got {type(result).__name__}."
+            )
         if result.dtype != value.dtype:
             raise ValueError(
                 "Registering a parametrization may not change the dtype of the tensor, unless the `unsafe` flag is enabled.\n"

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import flambeau
 
-
 __all__ = [
     "BasePruningMethod",
     "CustomFromMask",
@@ -298,7 +297,9 @@ class LnStructured(_Amount):
     @classmethod
     def apply(cls, module, name, amount, n, dim, importance_scores=None):
         """Prune a tensor of a module."""
-        return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
+        return super().apply(
+            module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores
+        )
 
 
 class CustomFromMask(BasePruningMethod):
@@ -401,7 +402,9 @@ def remove(module, name):
             hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
-    raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+    raise ValueError(
+        f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
+    )
 
 
 def is_pruned(module):
@@ -420,7 +423,9 @@ def _is_int(value):
 def _validate_pruning_amount_init(amount):
     if not isinstance(amount, (int, float)):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if (_is_int(amount) and amount < 0) or (not _is_int(amount) and not 0.0 <= float(amount) <= 1.0):
+    if (_is_int(amount) and amount < 0) or (
+        not _is_int(amount) and not 0.0 <= float(amount) <= 1.0
+    ):
         raise ValueError(
             f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
         )
@@ -453,5 +458,3 @@ def _compute_nparams_toprune(amount, tensor_size):
 def _compute_norm(t, n, dim):
     dims = [d for d in range(t.dim()) if d != dim % t.dim()]
     return flambeau.norm(t, p=n, dim=dims)
-
-

@@ -1,5 +1,6 @@
 """Sequences of different lengths: packed for recurrent layers, padded for everything else."""
 
+import itertools
 from collections import namedtuple
 
 import flambeau
@@ -12,11 +13,13 @@ __all__ = [
     "pack_sequence",
     "pad_packed_sequence",
     "pad_sequence",
-    "unpad_sequence",
     "unpack_sequence",
+    "unpad_sequence",
 ]
 
-_Fields = namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
+_Fields = namedtuple(
+    "PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"]
+)
 
 
 def invert_permutation(permutation):
@@ -24,7 +27,9 @@ def invert_permutation(permutation):
     if permutation is None:
         return None
     inverse = flambeau.empty_like(permutation)
-    inverse.scatter_(0, permutation, flambeau.arange(0, permutation.numel(), device=permutation.device))
+    inverse.scatter_(
+        0, permutation, flambeau.arange(0, permutation.numel(), device=permutation.device)
+    )
     return inverse
 
 
@@ -60,7 +65,9 @@ class PackedSequence(_Fields):
         def moved(indices):
             return None if indices is None else indices.to(data.device, **kwargs)
 
-        return type(self)(data, self.batch_sizes, moved(self.sorted_indices), moved(self.unsorted_indices))
+        return type(self)(
+            data, self.batch_sizes, moved(self.sorted_indices), moved(self.unsorted_indices)
+        )
 
     def pin_memory(self):
         """Accepted for compatibility."""
@@ -111,10 +118,14 @@ def _packed(input, lengths, batch_first):
     lengths = lengths.tolist()
     batch = input.size(1)
     if len(lengths) != batch:
-        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={batch})")
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={batch})"
+        )
     if not lengths or lengths[-1] <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
-    if any(a < b for a, b in zip(lengths, lengths[1:])):
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if any(a < b for a, b in itertools.pairwise(lengths)):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
             "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if "
@@ -179,7 +190,9 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         while end < len(sizes) and sizes[end] == sizes[step]:
             end += 1
         alive, count = sizes[step], (end - step) * sizes[step]
-        output[step:end, :alive] = data[start : start + count].view(end - step, alive, *data.shape[1:])
+        output[step:end, :alive] = data[start : start + count].view(
+            end - step, alive, *data.shape[1:]
+        )
         for i in range(alive):
             lengths[i] = end
         start, step = start + count, end
@@ -205,7 +218,9 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
-        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
     longest = max(s.size(0) for s in sequences)
     trailing = sequences[0].shape[1:]
     output = sequences[0].new_full((len(sequences), longest, *trailing), padding_value)
@@ -221,7 +236,7 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """The list of sequences that pad_sequence was given."""
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [s[: int(length)] for s, length in zip(padded_sequences, lengths)]
+    return [s[: int(length)] for s, length in zip(padded_sequences, lengths, strict=False)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):

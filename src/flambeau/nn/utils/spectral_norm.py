@@ -1,9 +1,8 @@
 """The hook form of spectral normalisation. parametrizations.spectral_norm is its successor."""
 
 import flambeau
-
-from .. import functional as F
-from ..parameter import Parameter
+from flambeau.nn import functional as F
+from flambeau.nn.parameter import Parameter
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -60,7 +59,9 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
     def _solve_v_and_rescale(self, matrix, u, target_sigma):
-        v = flambeau.linalg.multi_dot([matrix.t().mm(matrix).pinverse(), matrix.t(), u.unsqueeze(1)]).squeeze(1)
+        v = flambeau.linalg.multi_dot(
+            [matrix.t().mm(matrix).pinverse(), matrix.t(), u.unsqueeze(1)]
+        ).squeeze(1)
         return v.mul_(target_sigma / flambeau.dot(u, flambeau.mv(matrix, v)))
 
     @staticmethod
@@ -68,7 +69,9 @@ class SpectralNorm:
         """Split the parameter `name` of a module and install the hook."""
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+                raise RuntimeError(
+                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
+                )
         fn = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
@@ -101,13 +104,19 @@ class _LoadOld:
     def __init__(self, fn):
         self.fn = fn
 
-    def __call__(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+    def __call__(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
         fn = self.fn
         version = local_metadata.get("spectral_norm", {}).get(fn.name + ".version", None)
         if version is not None and version >= 1:
             return
         key = prefix + fn.name
-        if version is None and all(key + s in state_dict for s in ("_orig", "_u", "_v")) and key not in state_dict:
+        if (
+            version is None
+            and all(key + s in state_dict for s in ("_orig", "_u", "_v"))
+            and key not in state_dict
+        ):
             return
         missing = False
         for suffix in ("_orig", "", "_u"):
@@ -145,7 +154,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     References:
         Miyato et al., "Spectral Normalization for Generative Adversarial Networks", 2018, arXiv:1802.05957.
     """
-    from ..modules.conv import _ConvTransposeNd
+    from flambeau.nn.modules.conv import _ConvTransposeNd
 
     if dim is None:
         dim = 1 if isinstance(module, _ConvTransposeNd) else 0
@@ -162,7 +171,10 @@ def remove_spectral_norm(module, name="weight"):
             break
     else:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    for table, kind in ((module._state_dict_hooks, _SaveVersion), (module._load_state_dict_pre_hooks, _LoadOld)):
+    for table, kind in (
+        (module._state_dict_hooks, _SaveVersion),
+        (module._load_state_dict_pre_hooks, _LoadOld),
+    ):
         for key, hook in list(table.items()):
             hook = getattr(hook, "hook", hook)
             if isinstance(hook, kind) and hook.fn.name == name:

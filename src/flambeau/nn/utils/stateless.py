@@ -75,7 +75,9 @@ def _swapped(module, given, tie_weights, strict):
             table[name] = value
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def functional_call(
+    module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False
+):
     """Run module(*args, **kwargs) with the given tensors in place of its parameters and buffers.
 
     Args:
@@ -96,7 +98,9 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         for part in given:
             repeated = [key for key in part if key in merged]
             if repeated:
-                raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+                raise ValueError(
+                    f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+                )
             merged.update(part)
         given = merged
     if args is None:

@@ -1,8 +1,7 @@
 """The hook form of weight normalisation. parametrizations.weight_norm is its successor."""
 
 import flambeau
-
-from ..parameter import Parameter
+from flambeau.nn.parameter import Parameter
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -33,7 +32,9 @@ class WeightNorm:
         """Split the parameter `name` of a module and install the hook."""
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+                raise RuntimeError(
+                    f"Cannot register two weight_norm hooks on the same parameter {name}"
+                )
         fn = WeightNorm(name, dim)
         weight = getattr(module, name)
         if isinstance(weight, flambeau.nn.UninitializedParameter):

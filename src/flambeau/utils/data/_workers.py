@@ -169,7 +169,13 @@ class MultiProcessIterator:
             self._workers.append(worker)
         # Runs when this object goes and at exit; must not refer to it.
         self._finalizer = weakref.finalize(
-            self, _shutdown, os.getpid(), list(self._workers), list(self._tasks), self._results, self._stop
+            self,
+            _shutdown,
+            os.getpid(),
+            list(self._workers),
+            list(self._tasks),
+            self._results,
+            self._stop,
         )
         self._start_pass()
 
@@ -267,7 +273,12 @@ class MultiProcessIterator:
                     return self._end()
                 number, data = self._take_any()
             worker_id = self._owner.pop(number, None)
-            if isinstance(data, tuple) and len(data) == 2 and data[0] == "end" and worker_id == data[1]:
+            if (
+                isinstance(data, tuple)
+                and len(data) == 2
+                and data[0] == "end"
+                and worker_id == data[1]
+            ):
                 self._active[worker_id] = False
                 self._send()
                 continue

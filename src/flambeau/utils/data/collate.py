@@ -5,7 +5,13 @@ import collections.abc
 import flambeau
 from flambeau import Tensor
 
-__all__ = ["collate", "default_collate", "default_collate_err_msg_format", "default_collate_fn_map", "default_convert"]
+__all__ = [
+    "collate",
+    "default_collate",
+    "default_collate_err_msg_format",
+    "default_collate_fn_map",
+    "default_convert",
+]
 
 default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
@@ -115,15 +121,21 @@ def collate(batch, *, collate_fn_map=None):
     if mapped is not None:
         return mapped
     if isinstance(element, collections.abc.Mapping):
-        combined = {key: collate([d[key] for d in batch], collate_fn_map=collate_fn_map) for key in element}
+        combined = {
+            key: collate([d[key] for d in batch], collate_fn_map=collate_fn_map) for key in element
+        }
         return combined if type(element) is dict else _rebuilt(element, combined)
     if _is_namedtuple(element):
-        return type(element)(*(collate(part, collate_fn_map=collate_fn_map) for part in zip(*batch)))
+        return type(element)(
+            *(collate(part, collate_fn_map=collate_fn_map) for part in zip(*batch, strict=False))
+        )
     if isinstance(element, collections.abc.Sequence):
         size = len(element)
         if not all(len(sample) == size for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        combined = [collate(part, collate_fn_map=collate_fn_map) for part in zip(*batch)]
+        combined = [
+            collate(part, collate_fn_map=collate_fn_map) for part in zip(*batch, strict=False)
+        ]
         return combined if isinstance(element, tuple) else _rebuilt(element, combined)
     raise TypeError(default_collate_err_msg_format.format(type(element)))
 

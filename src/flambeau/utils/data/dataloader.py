@@ -63,7 +63,11 @@ class TensorFetcher:
         """The batch at a list of indices."""
         first, count = index[0], len(index)
         # Consecutive rows are copied as a slice; the copy keeps what stacking gives: memory of its own.
-        if first >= 0 and index[-1] == first + count - 1 and index == list(range(first, first + count)):
+        if (
+            first >= 0
+            and index[-1] == first + count - 1
+            and index == list(range(first, first + count))
+        ):
             if first + count > self.tensors[0].size(0):
                 raise IndexError(
                     f"index {self.tensors[0].size(0)} is out of bounds for dimension 0 with size "
@@ -106,7 +110,10 @@ def make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
         type(dataset) is TensorDataset
         and auto_collation
         and collate_fn is default_collate
-        and all(type(tensor) is flambeau.Tensor and not tensor.requires_grad for tensor in dataset.tensors)
+        and all(
+            type(tensor) is flambeau.Tensor and not tensor.requires_grad
+            for tensor in dataset.tensors
+        )
     ):
         return TensorFetcher(dataset, auto_collation, collate_fn, drop_last)
     return MapFetcher(dataset, auto_collation, collate_fn, drop_last)
@@ -217,7 +224,14 @@ class DataLoader:
         self._multiprocessing_context = context
 
     def __setattr__(self, name, value):
-        fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+        fixed = (
+            "batch_size",
+            "batch_sampler",
+            "sampler",
+            "drop_last",
+            "dataset",
+            "persistent_workers",
+        )
         if "_iterator" in self.__dict__ and name in fixed:
             raise ValueError(
                 f"{name} attribute should not be set after {type(self).__name__} is initialized"
@@ -303,7 +317,11 @@ class _SingleProcessIterator:
         self._base_seed = draw_seed(loader.generator)
         self._indices = iter(loader._index_sampler)
         self._fetcher = make_fetcher(
-            loader._dataset_kind, loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+            loader._dataset_kind,
+            loader.dataset,
+            loader._auto_collation,
+            loader.collate_fn,
+            loader.drop_last,
         )
         self._num_yielded = 0
 

@@ -181,9 +181,13 @@ def random_split(dataset, lengths, generator=None):
                 import warnings
 
                 warnings.warn(
-                    f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.",
+                    stacklevel=2,
                 )
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     indices = flambeau.randperm(sum(lengths), generator=generator).tolist()
-    return [Subset(dataset, indices[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]
+    return [
+        Subset(dataset, indices[end - length : end])
+        for end, length in zip(accumulate(lengths), lengths, strict=False)
+    ]

@@ -18,7 +18,9 @@ class DistributedSampler(Sampler):
         drop_last: make the parts equal by leaving out the tail instead of repeating the head.
     """
 
-    def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
+    def __init__(
+        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
+    ):
         if num_replicas is None or rank is None:
             from flambeau import distributed
 
@@ -27,7 +29,9 @@ class DistributedSampler(Sampler):
             num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
             rank = distributed.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
-            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
         self.dataset = dataset
         self.num_replicas = num_replicas
         self.rank = rank
@@ -52,7 +56,9 @@ class DistributedSampler(Sampler):
             indices = indices[: self.total_size]
         else:
             missing = self.total_size - len(indices)
-            indices += (indices * math.ceil(missing / len(indices)))[:missing] if missing > 0 else []
+            indices += (
+                (indices * math.ceil(missing / len(indices)))[:missing] if missing > 0 else []
+            )
         return iter(indices[self.rank : self.total_size : self.num_replicas])
 
     def __len__(self):

@@ -29,7 +29,9 @@ class Sampler:
         if data_source is not None:
             import warnings
 
-            warnings.warn("`data_source` argument is not used and will be removed in 2.2.0.", stacklevel=2)
+            warnings.warn(
+                "`data_source` argument is not used and will be removed in 2.2.0.", stacklevel=2
+            )
 
     def __iter__(self):
         raise NotImplementedError
@@ -67,7 +69,9 @@ class RandomSampler(Sampler):
         self._num_samples = num_samples
         self.generator = generator
         if not isinstance(replacement, bool):
-            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         _positive_int("num_samples", self.num_samples)
 
     @property
@@ -85,7 +89,9 @@ class RandomSampler(Sampler):
         if self.replacement:
             # In blocks of 32, as PyTorch draws them.
             for count in [32] * full + [rest]:
-                yield from flambeau.randint(size, (count,), dtype=flambeau.int64, generator=generator).tolist()
+                yield from flambeau.randint(
+                    size, (count,), dtype=flambeau.int64, generator=generator
+                ).tolist()
             return
         for _ in range(full):
             yield from flambeau.randperm(size, generator=generator).tolist()
@@ -116,17 +122,23 @@ class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         _positive_int("num_samples", num_samples)
         if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         weights = flambeau.as_tensor(weights, dtype=flambeau.float64)
         if weights.dim() != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(weights.shape)}")
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(weights.shape)}"
+            )
         self.weights = weights
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator
 
     def __iter__(self):
-        drawn = flambeau.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = flambeau.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
         return iter(drawn.tolist())
 
     def __len__(self):
