@@ -42,6 +42,8 @@ WITHOUT_SOURCE = {
 ASPECTS = {
     "autograd/test_backward": "csrc/autograd/engine.cpp",
     "autograd/test_inplace": "csrc/autograd/copy_slices.cpp",
+    "models/test_training": "src/flambeau/optim",
+    "nn/modules/test_repr": "src/flambeau/nn/modules",
 }
 
 

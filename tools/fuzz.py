@@ -26,11 +26,25 @@ import time
 import warnings
 from typing import Any
 
-EXPECTED = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, OverflowError, MemoryError, BufferError)
+EXPECTED = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    IndexError,
+    NotImplementedError,
+    OverflowError,
+    MemoryError,
+    BufferError,
+)
 # Of those, these words mean that a check is missing further up.
-SUSPICIOUS = re.compile(r"internal error|vector::|basic_string|bad_alloc|map::at|std::|bad_function|bad optional", re.I)
+SUSPICIOUS = re.compile(
+    r"internal error|vector::|basic_string|bad_alloc|map::at|std::|bad_function|bad optional", re.I
+)
 # A wrong argument in a Python function, a read-only attribute; multi-head attention asserts, as PyTorch's does.
-HARMLESS = re.compile(r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape", re.I)
+HARMLESS = re.compile(
+    r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape",
+    re.I,
+)
 MEMORY_LIMIT = 2 << 30
 CALL_SECONDS = 20
 
@@ -53,14 +67,23 @@ def make_tensor(t: Any, dtype: str, shape: tuple[int, ...], layout: str) -> Any:
     values = [((i * 7 + 3) % 11 - 4) / 2 for i in range(count)]
     special = {"nan": math.nan, "huge": 1e30, "negative": -3.0, "zeros": 0.0}
     if layout in special:
-        values = [special[layout] if i % 2 == 0 or layout == "zeros" else v for i, v in enumerate(values)]
+        values = [
+            special[layout] if i % 2 == 0 or layout == "zeros" else v for i, v in enumerate(values)
+        ]
     if layout == "meta":
         return t.empty(shape, dtype=kind, device="meta")
     whole = not kind.is_floating_point and not kind.is_complex
     if whole:
         bound = {"huge": 2**62, "nan": -(2**62)}.get(layout)
-        values = [bound if bound is not None and i % 2 == 0 else int(abs(v) if kind is t.uint8 else v) for i, v in enumerate(values)]
-    made = t.tensor(values, dtype=t.int64 if whole else t.complex64 if kind.is_complex else t.float32).to(kind).reshape(shape)
+        values = [
+            bound if bound is not None and i % 2 == 0 else int(abs(v) if kind is t.uint8 else v)
+            for i, v in enumerate(values)
+        ]
+    made = (
+        t.tensor(values, dtype=t.int64 if whole else t.complex64 if kind.is_complex else t.float32)
+        .to(kind)
+        .reshape(shape)
+    )
     if layout == "t" and made.dim() >= 2:
         return made.transpose(0, -1).contiguous().transpose(0, -1)
     if layout == "step" and made.dim() >= 1:
@@ -117,7 +140,13 @@ class Source:
             return self.ints(int(sized[1]) if sized[1].isdigit() else None)
         if kind.startswith(("Tensor", "OnlyTensor")):
             if kind.endswith("[]"):
-                return "[" + ", ".join(self.value(kind[:-2], shape) for _ in range(self.rng.randrange(0, 4))) + "]"
+                return (
+                    "["
+                    + ", ".join(
+                        self.value(kind[:-2], shape) for _ in range(self.rng.randrange(0, 4))
+                    )
+                    + "]"
+                )
             return self.tensor(shape)
         return self.plain(kind)
 
@@ -130,12 +159,27 @@ class Source:
             "Scalar": lambda: self.pick(FLOATS + INTS + ["True", "1j", "2.5-1j"]),
             "str": lambda: repr(self.pick(STRINGS)),
             "dtype": lambda: "t." + self.pick(DTYPES),
-            "device": lambda: self.pick(["'cpu'", "'meta'", "t.device('cpu')", "'cuda'", "'cpu:1'", "''"]),
-            "memory_format": lambda: "t." + self.pick(["contiguous_format", "preserve_format", "channels_last", "channels_last_3d"]),
+            "device": lambda: self.pick(
+                ["'cpu'", "'meta'", "t.device('cpu')", "'cuda'", "'cpu:1'", "''"]
+            ),
+            "memory_format": lambda: (
+                "t."
+                + self.pick(
+                    ["contiguous_format", "preserve_format", "channels_last", "channels_last_3d"]
+                )
+            ),
             "Generator": lambda: self.pick(["None", "t.Generator()"]),
-            "float[]": lambda: "[" + ", ".join(self.pick(FLOATS) for _ in range(self.rng.randrange(0, 4))) + "]",
-            "Scalar[]": lambda: "[" + ", ".join(self.pick(FLOATS) for _ in range(self.rng.randrange(0, 4))) + "]",
-            "bool[]": lambda: "[" + ", ".join(self.pick(["True", "False"]) for _ in range(self.rng.randrange(0, 4))) + "]",
+            "float[]": lambda: (
+                "[" + ", ".join(self.pick(FLOATS) for _ in range(self.rng.randrange(0, 4))) + "]"
+            ),
+            "Scalar[]": lambda: (
+                "[" + ", ".join(self.pick(FLOATS) for _ in range(self.rng.randrange(0, 4))) + "]"
+            ),
+            "bool[]": lambda: (
+                "["
+                + ", ".join(self.pick(["True", "False"]) for _ in range(self.rng.randrange(0, 4)))
+                + "]"
+            ),
         }
         return choices[kind]() if kind in choices else self.pick(WRONG)
 
@@ -152,7 +196,9 @@ class Source:
 
 def schema_types(schema: str) -> list[tuple[str, str, bool, bool]]:
     """(type, name, keyword-only, has a default) of each parameter."""
-    inner = re.sub(r"\([a-z]!?\)", "", schema[schema.index("(") + 1 : schema.rindex("->")].strip()[:-1])
+    inner = re.sub(
+        r"\([a-z]!?\)", "", schema[schema.index("(") + 1 : schema.rindex("->")].strip()[:-1]
+    )
     found, keyword = [], False
     for part in filter(None, (p.strip() for p in re.split(r",(?![^\[]*\])", inner))):
         if part == "*":
@@ -171,14 +217,23 @@ class Calls:
         from flambeau.ops import registry
 
         pattern = re.compile(only)
-        self.ops = [(f"OPS[{name!r}]", op.schema, op.takes_out) for name, op in registry.OPS.items() if pattern.search(name)]
+        self.ops = [
+            (f"OPS[{name!r}]", op.schema, op.takes_out)
+            for name, op in registry.OPS.items()
+            if pattern.search(name)
+        ]
         self.functions: list[tuple[str, Any]] = []
         for prefix in ("t", "t.nn.functional", "t.linalg", "t.special", "t.fft"):
             module = eval(prefix, {"t": _Lazy(t)})
             names = getattr(module, "__all__", None) or dir(module)
             for name in names if module is not None else []:
                 member = found_member(module, name)
-                if callable(member) and not isinstance(member, type) and pattern.search(name) and not name.startswith("_"):
+                if (
+                    callable(member)
+                    and not isinstance(member, type)
+                    and pattern.search(name)
+                    and not name.startswith("_")
+                ):
                     self.functions.append((f"{prefix}.{name}", member))
         self.methods = [m for m in dir(t.Tensor) if pattern.search(m) and m not in _NOT_METHODS]
         self.indexing = pattern.search("index") is not None
@@ -207,17 +262,31 @@ class Calls:
         shape = source.shape()
         parts = []
         for p in parameters:
-            if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) or (p.default is not p.empty and source.rng.random() < 0.6):
+            if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) or (
+                p.default is not p.empty and source.rng.random() < 0.6
+            ):
                 continue
             kind = source.pick(["Tensor", "Tensor", "int", "int[2]", "float", "bool"])
-            if re.search(r"input|other|weight|bias|target|mat|vec|tensor|query|key|value|grad|^[abxy]$|mean|var", p.name):
+            if re.search(
+                r"input|other|weight|bias|target|mat|vec|tensor|query|key|value|grad|^[abxy]$|mean|var",
+                p.name,
+            ):
                 kind = "Tensor"
             elif re.search(r"dim|size|num|n$|k$|stride|padding|dilation|groups", p.name):
                 kind = source.pick(["int", "int[2]"])
-            parts.append(f"**{{{p.name!r}: {source.value(kind, shape)}}}" if p.kind is p.KEYWORD_ONLY or parts and p.default is not p.empty else source.value(kind, shape))
+            parts.append(
+                f"**{{{p.name!r}: {source.value(kind, shape)}}}"
+                if p.kind is p.KEYWORD_ONLY or parts and p.default is not p.empty
+                else source.value(kind, shape)
+            )
         if not parameters:
-            parts = [source.value(source.pick(["Tensor", "Tensor", "int", "float"]), shape) for _ in range(source.rng.randrange(1, 4))]
-        return ", ".join([p for p in parts if not p.startswith("**")] + [p for p in parts if p.startswith("**")])
+            parts = [
+                source.value(source.pick(["Tensor", "Tensor", "int", "float"]), shape)
+                for _ in range(source.rng.randrange(1, 4))
+            ]
+        return ", ".join(
+            [p for p in parts if not p.startswith("**")] + [p for p in parts if p.startswith("**")]
+        )
 
     def draw(self, seed: int) -> str:
         source = Source(seed)
@@ -243,7 +312,9 @@ class Calls:
         base, index = source.tensor(), source.index()
         if source.rng.random() < 0.5:
             return f"{base}[{index}]"
-        value = source.pick([source.tensor(), source.small_int(), source.pick(FLOATS), source.pick(WRONG)])
+        value = source.pick(
+            [source.tensor(), source.small_int(), source.pick(FLOATS), source.pick(WRONG)]
+        )
         return f"{base}.__setitem__(({index},), {value})"
 
     def draw_method(self, source: Source) -> str:
@@ -297,8 +368,12 @@ def check_result(t: Any, result: Any, depth: int = 0) -> None:
     """Results must lie within their storage and be readable."""
     if isinstance(result, t.Tensor):
         if result.numel() and result.device.type == "cpu":
-            last = result.storage_offset() + sum((n - 1) * s for n, s in zip(result.shape, result.stride(), strict=True))
-            first = result.storage_offset() + sum(min(0, (n - 1) * s) for n, s in zip(result.shape, result.stride(), strict=True))
+            last = result.storage_offset() + sum(
+                (n - 1) * s for n, s in zip(result.shape, result.stride(), strict=True)
+            )
+            first = result.storage_offset() + sum(
+                min(0, (n - 1) * s) for n, s in zip(result.shape, result.stride(), strict=True)
+            )
             if first < 0 or (last + 1) * result.element_size() > result.untyped_storage().nbytes():
                 raise AssertionError("a result reaches beyond its storage")
             if result.numel() < 100_000:
@@ -313,7 +388,12 @@ def run_one(t: Any, call: str, namespace: dict[str, Any]) -> str | None:
     try:
         result = eval(call, namespace)
         check_result(t, result)
-        if isinstance(result, t.Tensor) and result.requires_grad and result.numel() < 1000 and result.device.type == "cpu":
+        if (
+            isinstance(result, t.Tensor)
+            and result.requires_grad
+            and result.numel() < 1000
+            and result.device.type == "cpu"
+        ):
             result.sum().backward()
     except EXPECTED as error:
         return f"{type(error).__name__}: {error}" if SUSPICIOUS.search(str(error)) else None
@@ -355,7 +435,9 @@ def worker(only: str, first: int, step: int, journal: str) -> None:
             t.manual_seed(0)
             wrong = run_one(t, call, namespace)
             if wrong is not None:
-                print(f"{seed}\t{wrong.splitlines()[0][:200] if wrong else wrong}\t{call}", flush=True)
+                print(
+                    f"{seed}\t{wrong.splitlines()[0][:200] if wrong else wrong}\t{call}", flush=True
+                )
             seed += step
 
 
@@ -373,7 +455,14 @@ class Search:
         command = [sys.executable, "-X", "faulthandler", __file__, "--worker", str(first), "--step", str(self.options.jobs),
                    "--only", self.options.only, "--journal", journal]  # fmt: skip
         process = subprocess.Popen(command, stdout=output, stderr=open(journal + ".err", "w"))
-        return {"process": process, "journal": journal, "output": output, "seen": "", "since": time.time(), "job": job}
+        return {
+            "process": process,
+            "journal": journal,
+            "output": output,
+            "seen": "",
+            "since": time.time(),
+            "job": job,
+        }
 
     def journal(self, state: dict[str, Any]) -> str:
         try:
@@ -424,7 +513,11 @@ class Search:
             summary = re.search(r"SUMMARY: (.*)|runtime error: (.*)|(Error: .*)", text)
             self.record(kind, entry + ("\t# " + summary[0][:200] if summary else ""))
         self.collect(state)
-        seed = int(entry.split("\t")[0]) + self.options.jobs if entry else self.options.seed + state["job"]
+        seed = (
+            int(entry.split("\t")[0]) + self.options.jobs
+            if entry
+            else self.options.seed + state["job"]
+        )
         return self.start(state["job"], seed)
 
     def collect(self, state: dict[str, Any]) -> None:

@@ -132,7 +132,7 @@ def same_default(own, wanted):
 SHARED = [
     name
     for name in sorted(TABLE)
-    if hasattr(ops, name) and name not in EXCEPTIONS and not name.endswith("_copy")
+    if callable(getattr(ops, name, None)) and name not in EXCEPTIONS and not name.endswith("_copy")
 ]
 
 

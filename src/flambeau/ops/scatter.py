@@ -18,7 +18,7 @@ def gather_vjp(grad, input_meta, dim, index):
 
 
 scatter_src = native(
-    "scatter_src(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
+    "scatter_src(Tensor input, int dim, Tensor index, OnlyTensor src) -> Tensor",
     inplace=True,
     out=True,
     doc="input with result[index[i][j]][j] = src[i][j] for dim 0, and so on.",
@@ -61,7 +61,7 @@ def scatter_value_vjp(grad, dim, index):
 
 
 scatter_src_reduce = native(
-    "scatter_src_reduce(Tensor input, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    "scatter_src_reduce(Tensor input, int dim, Tensor index, OnlyTensor src, *, str reduce) -> Tensor",
     inplace=True,
     out=True,
     doc="scatter that adds or multiplies.",

@@ -117,7 +117,7 @@ def mvlgamma(input, p):
         raise RuntimeError("p has to be greater than or equal to 1")
     if p == 1:
         return lgamma(input)
-    halves = arange(p, dtype=input.dtype if input.is_floating_point() else None) / 2
+    halves = arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
     return lgamma(input.unsqueeze(-1) - halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
