@@ -1,6 +1,8 @@
 // Mersenne Twister (Matsumoto and Nishimura, 1998): seeding and the block update.
 #include "core/generator.h"
 
+#include <algorithm>
+
 namespace flambeau {
 
 namespace {
@@ -30,6 +32,18 @@ void Generator::refill() {
   for (std::size_t i = kWords - kShift; i < kWords - 1; ++i) s[i] = s[i + kShift - kWords] ^ twist(s[i], s[i + 1]);
   s[kWords - 1] = s[kShift - 1] ^ twist(s[kWords - 1], s[0]);
   next_ = 0;
+}
+
+void Generator::random(std::uint32_t* bits, std::int64_t count) {
+  while (count > 0) {
+    if (next_ >= kN) refill();
+    const std::int64_t take = std::min<std::int64_t>(count, kN - next_);
+    const std::uint32_t* from = state_.data() + next_;
+    for (std::int64_t i = 0; i < take; ++i) bits[i] = temper(from[i]);
+    next_ += static_cast<int>(take);
+    bits += take;
+    count -= take;
+  }
 }
 
 void Generator::copy_state(const Generator& other) {

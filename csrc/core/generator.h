@@ -34,6 +34,7 @@ class Generator {
     const std::uint64_t low = random();
     return (high << 32) | low;
   }
+  void random(std::uint32_t* bits, std::int64_t count);  // as many calls of random(), faster
   // A copy of everything that decides the numbers to come.
   void copy_state(const Generator& other);
   // Held while a kernel draws: kernels may run without the GIL.

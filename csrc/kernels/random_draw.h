@@ -90,17 +90,6 @@ T integer_full(Generator& g) {
   }
 }
 
-// 16 standard normals from 16 uniforms in place: u[0..7] give radii, u[8..15] angles; cosines first, then sines.
-template <class T>
-void box_muller_16(T* values, T mean, T std) {
-  for (int j = 0; j < 8; ++j) {
-    const T radius = std::sqrt(T(-2) * std::log(T(1) - values[j]));
-    const T angle = T(2 * std::numbers::pi) * values[j + 8];
-    values[j] = std::fma(radius * std::cos(angle), std, mean);
-    values[j + 8] = std::fma(radius * std::sin(angle), std, mean);
-  }
-}
-
 double poisson(Generator& g, double rate);  // rate >= 0
 double binomial(Generator& g, double count, double prob);
 double standard_gamma(Generator& g, double alpha);  // scale 1

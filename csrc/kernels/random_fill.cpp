@@ -60,34 +60,55 @@ bool begin(const Tensor& out, const char* op) {
   return !out.is_meta() && out.numel() != 0;
 }
 
+// data[i] = unit<T>(g) for all i, at once.
+void fill_unit(float* data, std::int64_t n, Generator& g) { uniform_run(data, n, 0, 1, g); }
+void fill_unit(double* data, std::int64_t n, Generator& g) {
+  constexpr std::int64_t kChunk = 512;
+  std::uint32_t bits[2 * kChunk];
+  for (; n > 0; data += kChunk, n -= kChunk) {
+    const std::int64_t take = std::min(n, kChunk);
+    g.random(bits, take * 2);
+    for (std::int64_t i = 0; i < take; ++i) {
+      const std::uint64_t word = (std::uint64_t{bits[2 * i]} << 32 | bits[2 * i + 1]) & 0x1fffffffffffffULL;
+      data[i] = static_cast<double>(static_cast<std::int64_t>(word)) * 0x1p-53;
+    }
+  }
+}
+
+template <class T>
+void box_muller(T* data, std::int64_t n, T mean, T std) {
+  static const TileKernel tile = find_tile("box_muller", dtype_of<T>);
+  const T params[] = {mean, std};
+  void* outputs[] = {data};
+  tile.fn(outputs, nullptr, n, params);
+}
+
 // Blocks of 16; a remainder is made by redrawing the last 16 values.
 template <class T>
 void normal_blocks(T* data, std::int64_t n, T mean, T std, Generator& g) {
-  if constexpr (std::is_same_v<T, float>) {
-    uniform_run(data, n, 0, 1, g);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) data[i] = unit<T>(g);
-  }
-  parallel_for(0, n / 16, 512, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t block = first; block < last; ++block) box_muller_16(data + block * 16, mean, std);
+  fill_unit(data, n, g);
+  parallel_for(0, n / 16, 1024, [&](std::int64_t first, std::int64_t last) {
+    box_muller(data + first * 16, (last - first) * 16, mean, std);
   });
   if (n % 16 == 0) return;
   T* tail = data + n - 16;
-  for (int j = 0; j < 16; ++j) tail[j] = unit<T>(g);
-  box_muller_16(tail, mean, std);
+  fill_unit(tail, 16, g);
+  box_muller(tail, 16, mean, std);
 }
 
 // Half types draw each block on its own, in float.
 template <class T>
 void normal_half_blocks(T* data, std::int64_t n, float mean, float std, Generator& g) {
-  float block[16];
-  auto make = [&](T* to) {
-    for (float& value : block) value = unit_float(g);
-    box_muller_16(block, mean, std);
-    for (int j = 0; j < 16; ++j) to[j] = T(block[j]);
+  constexpr std::int64_t kChunk = 512;
+  float block[kChunk];
+  auto make = [&](T* to, std::int64_t count) {
+    fill_unit(block, count, g);
+    box_muller(block, count, mean, std);
+    for (std::int64_t j = 0; j < count; ++j) to[j] = T(block[j]);
   };
-  for (std::int64_t i = 0; i + 16 <= n; i += 16) make(data + i);
-  if (n % 16 != 0) make(data + n - 16);
+  const std::int64_t whole = n / 16 * 16;
+  for (std::int64_t i = 0; i < whole; i += kChunk) make(data + i, std::min(kChunk, whole - i));
+  if (n % 16 != 0) make(data + n - 16, 16);
 }
 
 double largest(DType dtype) {
@@ -161,8 +182,8 @@ void fill_uniform(const Tensor& out, double from, double to, Generator* generato
         return uniform_run(out.data<float>(), out.numel(), static_cast<float>(from), static_cast<float>(to), g);
       }
     }
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      if (from == 0 && to == 1) return fill_serial<T>(out, [&] { return unit<T>(g); });
+    if constexpr (std::is_same_v<T, double>) {
+      if (from == 0 && to == 1 && out.is_contiguous()) return fill_unit(out.data<T>(), out.numel(), g);
     }
     const Uniform<T> uniform(from, to);
     fill_serial<T>(out, [&] { return uniform(g); });
