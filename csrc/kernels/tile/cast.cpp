@@ -43,19 +43,35 @@ void float_to_half(void* const* out, const void* const* in, std::int64_t n, cons
   for (; i < n; ++i) y[i] = Half(x[i]);
 }
 
+constexpr int kLanes = FLAMBEAU_VEC_BYTES / 4;
+typedef std::uint32_t Words __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
+typedef std::uint16_t Halves __attribute__((vector_size(FLAMBEAU_VEC_BYTES / 2)));
+
 void bf16_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  std::uint32_t* __restrict__ y = static_cast<std::uint32_t*>(out[0]);
-  const std::uint16_t* __restrict__ x = static_cast<const std::uint16_t*>(in[0]);
-  for (std::int64_t i = 0; i < n; ++i) y[i] = std::uint32_t(x[i]) << 16;
+  std::uint32_t* y = static_cast<std::uint32_t*>(out[0]);
+  const std::uint16_t* x = static_cast<const std::uint16_t*>(in[0]);
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Halves halves;
+    __builtin_memcpy(&halves, x + i, sizeof(halves));
+    const Words words = __builtin_convertvector(halves, Words) << 16;
+    __builtin_memcpy(y + i, &words, sizeof(words));
+  }
+  for (; i < n; ++i) y[i] = std::uint32_t(x[i]) << 16;
 }
 void float_to_bf16(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  std::uint16_t* __restrict__ y = static_cast<std::uint16_t*>(out[0]);
-  const std::uint32_t* __restrict__ x = static_cast<const std::uint32_t*>(in[0]);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint32_t word = x[i];
-    const std::uint32_t rounded = (word + 0x7fffU + ((word >> 16) & 1U)) >> 16, quiet = (word >> 16) | 0x40U;
-    y[i] = static_cast<std::uint16_t>((word & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+  BFloat16* y = static_cast<BFloat16*>(out[0]);
+  const float* x = static_cast<const float*>(in[0]);
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec<float> value = Vec<float>::load(x + i);
+    const Words word = (Words)value.v;
+    const Words rounded = (word + 0x7fffU + ((word >> 16) & 1U)) >> 16, quiet = (word >> 16) | 0x40U;
+    const Words chosen = value != value ? quiet : rounded;
+    const Halves halves = __builtin_convertvector(chosen, Halves);
+    __builtin_memcpy(y + i, &halves, sizeof(halves));
   }
+  for (; i < n; ++i) y[i] = BFloat16(x[i]);
 }
 
 // Truncation by the hardware's conversion: out of range gives the lowest integer, as convert() defines it.
