@@ -313,6 +313,27 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left,
   return left ? x : swapped(x);
 }
 
+// A = L L^H (or U^H U): two triangular solves.
+Tensor cholesky_solve(const Tensor& b, const Tensor& factor, bool upper) {
+  check_square("cholesky_solve", factor, "input2");
+  check(b.dtype() == factor.dtype(), "cholesky_solve: Expected b and A to have the same dtype, got ", name_of(b.dtype()), " and ", name_of(factor.dtype()));
+  check(b.dim() == factor.dim() && rows(b) == rows(factor) && batch_of(b) == batch_of(factor), "cholesky_solve: Incompatible matrix sizes, got ", b.sizes(), " and ", factor.sizes());
+  const std::int64_t n = rows(factor), nrhs = columns(b);
+  const Tensor l = copy_column_major(factor);
+  Tensor x = copy_column_major(b);
+  if (x.is_meta() || x.numel() == 0) return x;
+  dispatch("cholesky_solve", b.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_batch(count(batch_of(b)), static_cast<double>(2 * n * n * nrhs), [&](std::int64_t i) {
+      const T* f = l.data<T>() + i * n * n;
+      T* out = x.data<T>() + i * n * nrhs;
+      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'C' : 'N', 'N', to_int(n), to_int(nrhs), f, leading(n), out, leading(n));
+      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'N' : 'C', 'N', to_int(n), to_int(nrhs), f, leading(n), out, leading(n));
+    });
+  });
+  return x;
+}
+
 std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, bool hermitian, bool check_errors) {
   check_square("linalg.ldl_factor", a);
   const std::int64_t n = rows(a);
@@ -362,7 +383,7 @@ const Kernel kernels[] = {
     {"linalg_lu_factor_ex", &lu_factor_ex}, {"linalg_lu_solve_raw", &lu_solve},   {"linalg_solve_raw", &solve_ex},
     {"linalg_inv_ex", &inv_ex},             {"linalg_det", &det},                 {"linalg_slogdet", &slogdet},
     {"linalg_cholesky_ex", &cholesky_ex},   {"linalg_solve_triangular_raw", &solve_triangular},
-    {"linalg_ldl_factor_ex", &ldl_factor_ex}, {"linalg_ldl_solve_raw", &ldl_solve},
+    {"cholesky_solve_raw", &cholesky_solve}, {"linalg_ldl_factor_ex", &ldl_factor_ex}, {"linalg_ldl_solve_raw", &ldl_solve},
 };
 
 }  // namespace

@@ -218,7 +218,7 @@ def einsum(*args):
         result, labels = _contract(result, labels, operands[i], terms[i], keep)
     drop = [d for d, label in enumerate(labels) if label not in output]
     if drop:
-        result = result.sum(drop, dtype=result.dtype)
+        result = result.sum(drop)
         labels = [label for label in labels if label in output]
     return result.permute([labels.index(label) for label in output]) if labels != output else result
 

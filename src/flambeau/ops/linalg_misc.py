@@ -99,7 +99,8 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None)
     if ord == "nuc" or (not isinstance(ord, str) and abs(ord) == 2):
         moved = A.movedim((rows, columns), (-2, -1))
         values = linalg_svdvals(moved)
-        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+        summed = ord == "nuc" or (ord > 0 and values.shape[-1] == 0)  # the largest of nothing is 0
+        result = values.sum(-1) if summed else values.amax(-1) if ord > 0 else values.amin(-1)
         if keepdim:
             for d in sorted((rows, columns)):
                 result = result.unsqueeze(d)
@@ -108,7 +109,10 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None)
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = linalg_vector_norm(A, 1, [summed], True)
-    result = sums.amax(kept, keepdim=True) if ord > 0 else sums.amin(kept, keepdim=True)
+    if ord > 0:
+        result = sums.amax(kept, keepdim=True) if sums.shape[kept] else sums.sum(kept, keepdim=True)
+    else:
+        result = sums.amin(kept, keepdim=True)
     if not keepdim:
         result = result.squeeze((rows, columns))
     return result
@@ -233,7 +237,8 @@ def matrix_power(input, n):
     if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
     if n == 0:
-        return eye_like(input, input.shape[-1]).expand(input.shape).clone()
+        # a copy overwritten, so that the result is connected to input, with a zero gradient
+        return input.clone().copy_(eye_like(input, input.shape[-1]))
     base = linalg_inv(input) if n < 0 else input
     n = abs(n)
     result = None
@@ -271,15 +276,17 @@ def matrix_exp(input):
     """Exponential of square matrices by scaling and squaring (Higham, 2005, with a Taylor polynomial).
 
     Args:
-        input: float or complex, shape (*, n, n); half types compute in float32.
+        input: float or complex, shape (*, n, n); computed in double precision.
     Differentiable; supports second derivatives.
     """
     if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
         raise RuntimeError(f"linalg.matrix_exp: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {input.dtype}")
-    if input.dtype in (_C.float16, _C.bfloat16):
-        return matrix_exp(input.float()).to(input.dtype)
+    if input.dtype in (_C.float16, _C.bfloat16, _C.float32):  # squaring multiplies rounding errors
+        return matrix_exp(input.double()).to(input.dtype)
+    if input.dtype == _C.complex64:
+        return matrix_exp(input.to(_C.complex128)).to(input.dtype)
     if input.numel() == 0:
         return input.clone()
     largest = float(linalg_matrix_norm(input.detach(), 1).max())
@@ -349,8 +356,7 @@ def linalg_vecdot(x, y, *, dim=-1):
 @composite(out=True)
 def linalg_vander(x, N=None):
     """Vandermonde matrix: powers 0 ... N - 1 of x (*, n) along a new last dim."""
-    if x.dim() == 0:
-        raise RuntimeError("linalg.vander: The input must have at least 1 dimension, got a 0-d tensor.")
+    x = x.reshape(1) if x.dim() == 0 else x
     N = x.shape[-1] if N is None else N
     if N <= 1 and N != x.shape[-1]:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}.")

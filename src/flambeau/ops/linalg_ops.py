@@ -123,7 +123,7 @@ linalg_lu_solve_raw = native(
 def _(grad, LU, pivots, B, left, adjoint, needs):
     m = LU.shape[-1]
     grad_b = None
-    if needs[1]:
+    if needs[2]:
         grad_b = linalg_lu_solve_raw(LU, pivots, grad, left, not adjoint)
     if not needs[0]:
         return None, None, grad_b
@@ -141,7 +141,7 @@ def _(grad, LU, pivots, B, left, adjoint, needs):
             x = linalg_solve_triangular(U, y, upper=True)
         return (x if left else x.mH,)
 
-    grad_lu, _ = recomputed_vjp(plain, (LU, B.detach() if not B.requires_grad else B), (grad,))
+    grad_lu, _ = recomputed_vjp(plain, (LU, B), (grad,))
     return grad_lu, None, grad_b
 
 
@@ -291,7 +291,9 @@ linalg_det = native(
 @linalg_det.vjp("A")
 def _(grad, result, A):
     factor = (grad * result.conj()).unsqueeze(-1).unsqueeze(-1)
-    if A.numel() == 0 or not bool((result == 0).any()):
+    if A.shape[-1] <= 1:
+        return grad.unsqueeze(-1).unsqueeze(-1).expand(A.shape)
+    if not bool((result == 0).any()):
         return factor * linalg_inv_ex(A)[0].mH
     # The cofactors exist where the inverse does not: through the singular values, each left out in turn.
     from .linalg_spectral import linalg_svd
@@ -386,14 +388,35 @@ def cholesky(input, upper=False):
     return linalg_cholesky(input, upper=upper)
 
 
+cholesky_solve_raw = native(
+    "cholesky_solve_raw(Tensor input, Tensor input2, bool upper=False) -> Tensor",
+    out=True,
+    doc="""X with A X = input, from the Cholesky factor input2 of A (lower, or upper), of one batch shape.
+
+    Differentiable in both; the gradient of the factor is that of A = L L^H, not only of its triangle.
+    """,
+)
+
+
+@cholesky_solve_raw.vjp
+def _(grad, input2, result, upper, needs):
+    grad_b = cholesky_solve_raw(grad, input2, upper)
+    if not needs[1]:
+        return grad_b, None
+    common = grad_b @ result.mH
+    common = common + common.mH
+    return grad_b, -(input2 @ common if upper else common @ input2)
+
+
 @composite(methods=("cholesky_solve",), out=True)
-def cholesky_solve(input, L, upper=False):
-    """X with A X = input, from the Cholesky factor L of A (lower, or upper)."""
-    if input.dim() < 2 or L.dim() < 2:
-        raise RuntimeError(f"cholesky_solve: expected matrices, got shapes {tuple(input.shape)} and {tuple(L.shape)}.")
-    if upper:
-        return linalg_solve_triangular(L, linalg_solve_triangular(L.mH, input, upper=False), upper=True)
-    return linalg_solve_triangular(L.mH, linalg_solve_triangular(L, input, upper=False), upper=True)
+def cholesky_solve(input, input2, upper=False):
+    """X with A X = input, from the Cholesky factor input2 of A (lower, or upper). Batches broadcast."""
+    if input.dim() < 2 or input2.dim() < 2:
+        raise RuntimeError(
+            f"cholesky_solve: expected matrices, got shapes {tuple(input.shape)} and {tuple(input2.shape)}."
+        )
+    input2, input = broadcast_batches(input2, input)
+    return cholesky_solve_raw(input, input2, upper)
 
 
 @composite(methods=("cholesky_inverse",), out=True)
@@ -497,7 +520,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False):
 def lu(A, pivot=True, get_infos=False):
     """Packed LU factors, pivots, and info if get_infos; older form of linalg.lu_factor."""
     LU, pivots, info = linalg_lu_factor_ex(A, pivot=pivot)
-    return (LU, pivots, info) if get_infos else (LU, pivots)
+    return _named("lu", "LU pivots info", (LU, pivots, info)) if get_infos else (LU, pivots)
 
 
 @composite(methods=("lu_solve",), out=True)

@@ -369,11 +369,11 @@ def _pinv_value(A, atol, rtol, hermitian):
     if hermitian:
         L, V = linalg_eigh(A)
         cut = rank_threshold(A, L, atol, rtol).unsqueeze(-1)
-        inverted = (L.abs() > cut).where(1 / L, L * 0)
+        inverted = (1 / L).masked_fill(L.abs() <= cut, 0.0)
         return (V * inverted.unsqueeze(-2).to(V.dtype)) @ V.mH
     U, S, Vh = linalg_svd(A, False)
     cut = rank_threshold(A, S, atol, rtol).unsqueeze(-1)
-    inverted = (S > cut).where(1 / S, S * 0)
+    inverted = (1 / S).masked_fill(S <= cut, 0.0)
     return (Vh.mH * inverted.unsqueeze(-2).to(Vh.dtype)) @ U.mH
 
 
@@ -483,6 +483,10 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
     solution = x[..., :n, :]
     if A.requires_grad or B.requires_grad:
         solution = linalg_pinv(matrix) @ right
+        if residuals.numel():
+            residuals = (matrix @ solution - right).abs().pow(2).sum(-2)
+        else:
+            residuals = solution.abs().reshape(-1)[:0]
     solution = solution.squeeze(-1) if vector else solution
     empty = rank.new_zeros((0,))
     rank = empty if driver == "gels" else rank
