@@ -166,9 +166,12 @@ Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index,
   return plan.result;
 }
 
+// The value of a wrapped number; a meta one has none, and none is needed.
+Scalar number_of(const Tensor& number) { return number.is_meta() ? Scalar(0) : item(number); }
+
 Tensor scatter_src(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
   // A Python number for src means its value everywhere.
-  if (src.impl()->wrapped_number) return scatter_value(input, dim, index, item(src), out);
+  if (src.impl()->wrapped_number) return scatter_value(input, dim, index, number_of(src), out);
   const Scatter plan = prepare("scatter", input, dim, index, &src, out);
   if (plan.empty) return plan.result;
   dispatch_all(input.dtype(), [&](auto tag) {
@@ -202,7 +205,7 @@ Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& ind
 }
 
 Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, const Out& out) {
-  if (src.impl()->wrapped_number) return scatter_value_op(input, dim, index, item(src), reduce, out);
+  if (src.impl()->wrapped_number) return scatter_value_op(input, dim, index, number_of(src), reduce, out);
   const bool adds = is_add(reduce);
   const Scatter plan = prepare("scatter", input, dim, index, &src, out);
   if (plan.empty) return plan.result;

@@ -26,7 +26,10 @@ def pytest_generate_tests(metafunc):
         )
     elif "case" in metafunc.fixturenames:
         cases = [(spec, case) for spec in specs for case in spec.errors]
-        ids = [f"{spec.id}-{spec.errors.index(case)}" for spec, case in cases]
+        ids = [
+            f"{spec.id}-{next(i for i, other in enumerate(spec.errors) if other is case)}"
+            for spec, case in cases
+        ]
         metafunc.parametrize("spec, case", cases, ids=ids)
     else:
         metafunc.parametrize("spec", specs, ids=[spec.id for spec in specs])

@@ -1,5 +1,7 @@
 """Copies and conversions: clone, contiguous, to and its shorthands, fill_, copy_, the *_copy forms, promotion queries."""
 
+import builtins
+
 from .. import _C
 from .registry import composite, native, overload
 
@@ -320,6 +322,67 @@ def is_complex(input):
     return input.is_complex()
 
 
+@composite(methods=("sum_to_size",))
+def sum_to_size(input, *size):
+    """Sum over leading and expanded dims down to `size`, which must broadcast to the size of input."""
+    if len(size) == 1 and isinstance(size[0], tuple | list):
+        size = tuple(size[0])
+    lead = input.ndim - len(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, input.shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
+    dims = [d for d in range(input.ndim) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
+    return (input.sum(dims, keepdim=True) if dims else input).reshape(size)
+
+
+@composite(methods=("fill_diagonal_",))
+def fill_diagonal_(input, fill_value, wrap=False):
+    """Set the main diagonal in place: elements with equal indices; `wrap` starts again below a tall matrix."""
+    if input.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if input.ndim > 2 and len(set(input.shape)) != 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = builtins.sum(input.stride())
+    input.as_strided((builtins.min(input.shape),), (step,)).fill_(fill_value)
+    if wrap and input.ndim == 2 and input.shape[0] > input.shape[1] + 1:
+        rows, columns = input.shape
+        left = input.narrow(0, columns + 1, rows - columns - 1)
+        fill_diagonal_(left, fill_value, wrap=True)
+    return input
+
+
+@composite(methods=("apply_",))
+def apply_(input, callable):
+    """Replace each element by callable(element), in place; slow."""
+    values = [callable(value) for value in input.reshape(-1).tolist()]
+    return input.copy_(_C.tensor(values, dtype=input.dtype).reshape(input.shape))
+
+
+@composite(methods=("map_",))
+def map_(input, tensor, callable):
+    """Replace each element by callable(element, element of tensor), in place; slow."""
+    pairs = zip(input.reshape(-1).tolist(), tensor.expand(input.shape).reshape(-1).tolist(), strict=True)
+    values = [callable(a, b) for a, b in pairs]
+    return input.copy_(_C.tensor(values, dtype=input.dtype).reshape(input.shape))
+
+
+@composite(methods=("get_device",))
+def get_device(input):
+    """-1: CPU tensors have no device number."""
+    return -1
+
+
+@composite(methods=("is_pinned",))
+def is_pinned(input, device=None):
+    """False: there is no pinned memory without an accelerator."""
+    return False
+
+
+@composite
+def is_inference(input):
+    """Whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
 @composite
 def is_nonzero(input):
     """Whether the only element differs from zero.
@@ -336,7 +399,7 @@ def is_nonzero(input):
 _C.TensorBase.is_nonzero = is_nonzero
 
 __all__ = [
-    "can_cast", "clone", "fill", "fill_", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "narrow_copy", "numel", "promote_types", "resize_as_", "result_type",
+    "can_cast", "clone", "fill", "fill_", "get_device", "is_complex", "is_floating_point", "is_inference", "is_nonzero", "is_tensor", "narrow_copy", "numel", "promote_types", "resize_as_", "result_type",
     "zero_",
     *_COPIES,
 ]  # fmt: skip

@@ -153,6 +153,40 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return wanted
 
 
+@composite
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A 1-d tensor over the memory of an object with the buffer protocol.
+
+    Args:
+        count: number of elements; -1 takes all.
+        offset: bytes to skip first.
+    Raises:
+        ValueError: the buffer is empty, or offset and count do not fit into it.
+    """
+    import numpy as np
+
+    size, total = dtype.itemsize, memoryview(buffer).nbytes
+    if total == 0:
+        raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
+    if not 0 <= offset < total:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({total} bytes) minus 1")
+    if count == 0 or count < -1:
+        raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
+    if count < 0 and (total - offset) % size != 0:
+        raise ValueError(
+            f"buffer length ({total - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+        )
+    length = (total - offset) // size if count < 0 else count
+    if offset + length * size > total:
+        raise ValueError(
+            f"requested buffer length ({length} * {size} bytes) after offset ({offset} bytes) must not be greater than "
+            f"actual buffer length ({total} bytes)"
+        )
+    data = np.frombuffer(buffer, np.uint8, length * size, offset)
+    result = _C.from_numpy(data).view(dtype)
+    return result.requires_grad_() if requires_grad else result
+
+
 @composite(methods=("new_tensor",))
 def new_tensor(input, data, *, dtype=None, device=None, requires_grad=False):
     """A new tensor of data with the dtype and device of input."""
@@ -171,6 +205,6 @@ def new(input, *args, device=None):
 globals()["range"] = range_op
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "full", "full_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "frombuffer", "full", "full_like",
     "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
