@@ -63,8 +63,8 @@ CopySlices::~CopySlices() {
 }
 
 void CopySlices::release_variables() {
-  if (!inner_) return;
   inner_->release_variables();
+  released_ = true;  // as in PyTorch, whether or not the inner node had saved something
 }
 
 Tensor CopySlices::view_of(const Tensor& base_like) const {
@@ -75,6 +75,7 @@ Tensor CopySlices::view_of(const Tensor& base_like) const {
 Grads CopySlices::apply(Grads&& grads) {
   Grads out(next_edges.size());
   if (!grads[0].defined()) return out;
+  if (released_) fail_released();
   Tensor result = copy_with_geometry(grads[0], base_);
   Tensor window = view_of(result);
   Grads inner_grads;

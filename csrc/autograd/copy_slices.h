@@ -24,6 +24,7 @@ class CopySlices final : public Node {
     DType dtype = DType::Float32;
     [[nodiscard]] bool same_as(const Tensor& tensor) const;
   };
+  bool released_ = false;
   Geometry base_, view_;
   std::vector<ViewStep> steps_;  // replaces view_ when the view is not a strided window of the base
   Ref<Node> inner_;

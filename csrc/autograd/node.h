@@ -97,6 +97,8 @@ class SavedHooks {
   virtual ~SavedHooks() = default;
   virtual std::unique_ptr<Packed> pack(const Tensor& tensor) = 0;
 };
+// RuntimeError: a second backward through a graph that was not retained.
+[[noreturn]] void fail_released();
 // The innermost active pair of this thread, or null. Borrowed.
 SavedHooks* active_saved_hooks() noexcept;
 void set_active_saved_hooks(SavedHooks* hooks) noexcept;

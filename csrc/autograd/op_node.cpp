@@ -21,11 +21,7 @@ std::string backward_name(const std::string& op) {
 }  // namespace
 
 Grads OpNode::apply(Grads&& grads) {
-  check(!released, ErrorKind::Runtime,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        "saved tensors after calling backward.");
+  if (released) [[unlikely]] fail_released();
   Grads out(next_edges.size());
   def->rules->apply(*this, grads, out);
   return out;

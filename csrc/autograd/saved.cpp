@@ -70,6 +70,8 @@ void SavedTensor::check_version(const Node* owner) const {
        "; expected version ", version_, " instead.", hint);
 }
 
+void fail_released() { fail(ErrorKind::Runtime, kReleased); }
+
 // A saved output of an in-place op on a view hangs under the CopySlices that runs `owner`: its history is a view of
 // the whole base as CopySlices leaves it (copy_slices.cpp).
 Tensor view_of_outer(const Tensor& data, Node& outer);
@@ -82,7 +84,7 @@ Tensor SavedTensor::with_grad_fn(const Tensor& data, Node* owner) const {
 }
 
 Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
-  if (released_) [[unlikely]] fail(ErrorKind::Runtime, kReleased);
+  if (released_) [[unlikely]] fail_released();
   if (hooked_ != nullptr) [[unlikely]] return unpack_hooked(owner);
   if (!tensor_.defined()) return {};
   check_version(owner);

@@ -371,11 +371,7 @@ PyObject* get_saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     FunctionNode* node = as_context(self)->node;
     if (node == nullptr) return PyTuple_New(0);
-    if (node->released) {
-      SavedTensor gone;
-      gone.reset();
-      (void)gone.unpack(node);  // raises the usual sentence
-    }
+    if (node->released) autograd::fail_released();
     Object tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(node->saved.size()))));
     for (std::size_t i = 0; i < node->saved.size(); ++i) {
       PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), checked(wrap(node->saved[i].unpack(node, true))));
