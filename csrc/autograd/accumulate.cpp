@@ -20,9 +20,7 @@ std::mutex& accumulator_mutex() {
   return mutex;
 }
 
-bool only_user(const Tensor& tensor) {
-  return tensor.impl()->use_count() == 1 && tensor.storage()->use_count() == 1;
-}
+bool only_user(const Tensor& tensor) { return tensor.impl()->use_count() == 1 && tensor.storage()->use_count() == 1; }
 
 // PyTorch's layout contract: a gradient has the strides of its dense leaf, else it is row-major.
 bool obeys_layout(const Tensor& grad, const Tensor& leaf) {

@@ -9,7 +9,8 @@ namespace flambeau::autograd {
 
 const OpDef& op_named(const char* name) {
   const OpDef* def = find_op(name);
-  if (def == nullptr) [[unlikely]] fail(ErrorKind::Runtime, "internal error: autograd needs the op ", name);
+  if (def == nullptr) [[unlikely]]
+    fail(ErrorKind::Runtime, "internal error: autograd needs the op ", name);
   return *def;
 }
 

@@ -11,7 +11,7 @@ const OpDef& op_named(const char* name);
 Tensor call_values(const OpDef& def, Value* leading, std::size_t count);
 
 Tensor add(const Tensor& a, const Tensor& b);
-Tensor sum_to(const Tensor& grad, IntSpan sizes);        // over the broadcast dims
+Tensor sum_to(const Tensor& grad, IntSpan sizes);  // over the broadcast dims
 Tensor cast(const Tensor& grad, DType dtype);
 Tensor real_part(const Tensor& grad);
 Tensor as_strided(const Tensor& base, IntSpan sizes, IntSpan strides, std::int64_t offset);

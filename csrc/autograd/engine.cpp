@@ -26,7 +26,7 @@ struct Capture {
 struct Slot {
   Node* node = nullptr;
   std::uint32_t dependencies = 0;
-  bool needed = true;       // leads to something that was asked for
+  bool needed = true;  // leads to something that was asked for
   Grads inputs;
 };
 
@@ -56,8 +56,11 @@ bool all_undefined(const Grads& grads) {
 class Run {
  public:
   explicit Run(Request& request)
-      : request_(request), stamping_(!stamps_taken.exchange(true, std::memory_order_acquire)),
-        scratch_(stamping_ ? shared_scratch : own_scratch_), outer_run_(current_run), outer_node_(evaluating_node()) {
+      : request_(request),
+        stamping_(!stamps_taken.exchange(true, std::memory_order_acquire)),
+        scratch_(stamping_ ? shared_scratch : own_scratch_),
+        outer_run_(current_run),
+        outer_node_(evaluating_node()) {
     if (stamping_) stamp_ = ++stamp_counter;
     current_run = this;
   }
@@ -76,20 +79,19 @@ class Run {
   std::vector<Tensor> execute();
   // Does the cotangent of this node's outputs matter to what was asked for?
   bool is_wanted(Node& node) {
-    if (!selective_) [[likely]] return true;
+    if (!selective_) [[likely]]
+      return true;
     if (!reaches(node)) return true;  // below a CopySlices: it decides
     const std::uint32_t index = find(&node);
     return scratch_.slots[index].needed || captures_.count(index) != 0;
   }
-  bool reaches(Node& node) const {
-    return stamping_ ? node.engine_run == stamp_ : map_.find(&node) != map_.end();
-  }
+  bool reaches(Node& node) const { return stamping_ ? node.engine_run == stamp_ : map_.find(&node) != map_.end(); }
   [[nodiscard]] bool selective() const noexcept { return selective_; }
   std::vector<std::function<void()>> callbacks;
   const std::uint64_t id = ++run_counter;
 
  private:
-  std::uint32_t find(Node* node);           // slot of a node, made at the first visit
+  std::uint32_t find(Node* node);  // slot of a node, made at the first visit
   void count_dependencies();
   void mark_needed();
   void seed();
@@ -117,7 +119,8 @@ class Run {
 
 std::uint32_t Run::find(Node* node) {
   if (stamping_) [[likely]] {
-    if (node->engine_run == stamp_) [[likely]] return node->engine_slot;
+    if (node->engine_run == stamp_) [[likely]]
+      return node->engine_slot;
     node->engine_run = stamp_;
     node->engine_slot = static_cast<std::uint32_t>(scratch_.slots.size());
   } else {
@@ -233,7 +236,8 @@ void Run::run_tensor_hooks(Node& node, Grads& inputs) {
     for (const auto& entry : hooks) entry.second->before(inputs, 0);
     return;
   }
-  if (!node.extras) [[likely]] return;
+  if (!node.extras) [[likely]]
+    return;
   if (!node.extras->tensor_hooks.empty()) {
     const auto hooks = node.extras->tensor_hooks;
     for (const auto& entry : hooks) entry.hook->before(inputs, static_cast<int>(entry.output));
@@ -262,7 +266,8 @@ Grads Run::evaluate(Node& node, Grads&& inputs) {
   }
   const bool post = node.extras && !node.extras->post_hooks.empty();
   Grads kept;
-  if (post) [[unlikely]] kept = inputs;
+  if (post) [[unlikely]]
+    kept = inputs;
   Grads outputs;
   if (node.skip_undefined && all_undefined(inputs)) {
     outputs.resize(node.next_edges.size());
@@ -283,8 +288,8 @@ Grads Run::evaluate(Node& node, Grads&& inputs) {
 }
 
 void Run::deliver(Node& node, Grads& outputs) {
-  check(outputs.size() >= node.next_edges.size(), "Function ", node.name(), " returned an invalid number of gradients - got ",
-        outputs.size(), ", but expected ", node.next_edges.size());
+  check(outputs.size() >= node.next_edges.size(), "Function ", node.name(),
+        " returned an invalid number of gradients - got ", outputs.size(), ", but expected ", node.next_edges.size());
   for (std::size_t i = 0; i < node.next_edges.size(); ++i) {
     const Edge& edge = node.next_edges[i];
     if (!edge.node || !is_wanted(*edge.node)) continue;

@@ -10,8 +10,8 @@ struct Request {
   Grads root_grads;
   bool retain_graph = false;
   bool create_graph = false;
-  bool accumulate = true;               // into .grad of leaves; else only `inputs`
-  std::vector<Edge> inputs;             // autograd.grad, or backward(inputs=)
+  bool accumulate = true;    // into .grad of leaves; else only `inputs`
+  std::vector<Edge> inputs;  // autograd.grad, or backward(inputs=)
 };
 // Cotangents of request.inputs (undefined where unreachable); empty for plain backward.
 std::vector<Tensor> run_backward(Request&& request);
@@ -20,8 +20,8 @@ std::vector<Tensor> run_backward(Request&& request);
 Tensor fit_gradient(Tensor grad, const Metadata& meta, const Node& from, std::size_t index);
 // Like node.wants(input), but also false when the running backward(inputs=) or grad() does not lead through that edge.
 bool task_wants(const Node& node, std::size_t input);
-bool will_execute(Node& node);        // does the current run of this thread reach the node, and need it?
-std::uint64_t current_run_id() noexcept;  // 0 outside
+bool will_execute(Node& node);             // does the current run of this thread reach the node, and need it?
+std::uint64_t current_run_id() noexcept;   // 0 outside
 bool current_run_is_selective() noexcept;  // grad() or backward(inputs=)
 void queue_callback(std::function<void()> callback);  // runs at the end of the current backward
 

@@ -16,8 +16,9 @@ const Ref<Node> kNoNode;
 void drop_retained(Node& node, Meta* meta) {
   if (!node.extras) return;
   auto& retained = node.extras->retain_grad;
-  retained.erase(std::remove_if(retained.begin(), retained.end(), [&](const auto& entry) { return entry.second == meta; }),
-                 retained.end());
+  retained.erase(
+      std::remove_if(retained.begin(), retained.end(), [&](const auto& entry) { return entry.second == meta; }),
+      retained.end());
 }
 
 // The tensor's history changes to `node`: a retained gradient is that of the newest value; tensor hooks stay behind.
@@ -35,29 +36,35 @@ void replace_grad_fn(Meta& meta, Ref<Node> node, std::uint32_t output_nr) {
   const std::string what = indirect ? "its base or another view of its base has been" : "is being";
   const char* split = " both inside the ";
   const auto ambiguous = [&](const char* where) {
-    return concat(" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-                  "moving both the view and the inplace either", split, where,
-                  " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-                  "tracked).");
+    return concat(
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        "moving both the view and the inplace either",
+        split, where,
+        " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).");
   };
   if (meta.origin == ViewOrigin::Inference) {
     fail(ErrorKind::Runtime, "A view was created in inference mode and ", what, " modified inplace in normal mode.",
          ambiguous("inference_mode"));
   }
   if (meta.origin == ViewOrigin::NoGrad) {
-    fail(ErrorKind::Runtime, "A view was created in no_grad mode and ", what, " modified inplace with grad mode enabled.",
-         ambiguous("no_grad"));
+    fail(ErrorKind::Runtime, "A view was created in no_grad mode and ", what,
+         " modified inplace with grad mode enabled.", ambiguous("no_grad"));
   }
   const std::string name = meta.grad_fn ? meta.grad_fn->name() : std::string("a function");
-  const std::string head = concat("Output ", meta.output_nr, " of ", name, " is a view and ", what, " modified inplace.");
+  const std::string head =
+      concat("Output ", meta.output_nr, " of ", name, " is a view and ", what, " modified inplace.");
   if (meta.origin == ViewOrigin::MultiOutput) {
     fail(ErrorKind::Runtime, head,
-         " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+         " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+         "views "
          "to be modified inplace. You should replace the inplace operation by an out-of-place one.");
   }
   fail(ErrorKind::Runtime, head,
-       " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
-       "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+       " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+       "logic to "
+       "handle view+inplace would override the custom backward associated with the custom Function, leading to "
+       "incorrect "
        "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
 }
 
@@ -95,16 +102,16 @@ Meta& ensure_meta(const Tensor& tensor) {
 const Ref<Node>& grad_fn(const Tensor& tensor) {
   Meta* meta = meta_of(tensor);
   if (meta == nullptr) return kNoNode;
-  if (!meta->base.defined()) [[likely]] return meta->grad_fn;
+  if (!meta->base.defined()) [[likely]]
+    return meta->grad_fn;
   if (!meta->grad_fn && !requires_grad(meta->base)) return meta->grad_fn;
   const std::uint32_t current = tensor.storage()->version();
   if (meta->attr_version == current) return meta->grad_fn;
   if (meta->origin != ViewOrigin::Default) refuse_view(*meta, true);
   // Something changed the storage since: the view's values come from what the base is now.
   const GradGuard recording(true);
-  const Tensor fresh = meta->needs_replay()
-                           ? replay(meta->base, meta->rare->steps)
-                           : as_strided(meta->base, tensor.sizes(), tensor.strides(), tensor.offset());
+  const Tensor fresh = meta->needs_replay() ? replay(meta->base, meta->rare->steps)
+                                            : as_strided(meta->base, tensor.sizes(), tensor.strides(), tensor.offset());
   const Meta* regenerated = meta_of(fresh);
   // Without one the base was detached meanwhile: the view keeps the history it had.
   if (regenerated != nullptr && regenerated->grad_fn) {
@@ -142,7 +149,7 @@ void rebase_history(const Tensor& tensor, const Ref<Node>& node) {
   meta.base.impl()->requires_grad = false;
   replace_grad_fn(base_meta, std::move(slices), 0);
   meta.attr_version = tensor.storage()->version() - 1;  // stale, whatever was asked since the version advanced
-  grad_fn(tensor);  // regenerates the view's own history from the base
+  grad_fn(tensor);                                      // regenerates the view's own history from the base
 }
 
 void check_inplace(const Tensor& tensor, const char* op, bool records) {
@@ -160,7 +167,8 @@ void check_inplace(const Tensor& tensor, const char* op, bool records) {
   check(!impl->requires_grad, "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
-void make_view(const Tensor& view, const Tensor& base_or_view, const OpDef* op, const Value* arguments, ViewOrigin origin) {
+void make_view(const Tensor& view, const Tensor& base_or_view, const OpDef* op, const Value* arguments,
+               ViewOrigin origin) {
   if (base_or_view.impl()->inference) return;
   const Meta* parent = meta_of(base_or_view);
   const bool of_view = parent != nullptr && parent->base.defined();
@@ -170,7 +178,8 @@ void make_view(const Tensor& view, const Tensor& base_or_view, const OpDef* op, 
   meta.origin = mode.inference ? ViewOrigin::Inference : !mode.grad ? ViewOrigin::NoGrad : origin;
   if (meta.origin == ViewOrigin::Default && of_view) meta.origin = parent->origin;
   const bool parent_replays = of_view && parent->needs_replay();
-  if (!parent_replays && same_interpretation(view, base_or_view)) [[likely]] return;
+  if (!parent_replays && same_interpretation(view, base_or_view)) [[likely]]
+    return;
   auto& steps = meta.more().steps;
   if (parent_replays) {
     steps = copy_steps(parent->rare->steps);
@@ -192,8 +201,9 @@ void retain_grad(const Tensor& tensor) {
 
 void set_requires_grad(const Tensor& tensor, bool value) {
   if (!is_leaf(tensor)) {
-    check(value, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-                 "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    check(value,
+          "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+          "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     return;
   }
   check(!value || is_differentiable(tensor.dtype()),
@@ -207,12 +217,14 @@ void detach_inplace(const Tensor& tensor) {
   Meta* meta = meta_of(tensor);
   if (meta != nullptr && meta->base.defined()) {
     check(meta->origin != ViewOrigin::MultiOutput,
-          "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+          "This view is the output of a function that returns multiple views. Such functions do not allow the output "
+          "views "
           "to be modified inplace. You should replace the inplace operation by an out-of-place one");
-    fail(ErrorKind::Runtime, "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-                             "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
-                             "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-                             "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
+    fail(ErrorKind::Runtime,
+         "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+         "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+         "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+         "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
   }
   if (meta != nullptr) {
     replace_grad_fn(*meta, nullptr, 0);

@@ -21,9 +21,9 @@ struct Meta final : AutogradMeta {
   static void* operator new(std::size_t) { return ObjectPool<Meta>::take(); }
   static void operator delete(void* block) { ObjectPool<Meta>::give(block); }
   Tensor grad;
-  Ref<Node> grad_fn;             // null for leaves
-  Node* accumulator = nullptr;   // weak: AccumulateGrad of this leaf, while alive
-  Tensor base;                   // root of the view chain; undefined for non-views
+  Ref<Node> grad_fn;            // null for leaves
+  Node* accumulator = nullptr;  // weak: AccumulateGrad of this leaf, while alive
+  Tensor base;                  // root of the view chain; undefined for non-views
   std::uint32_t output_nr = 0;
   std::uint32_t attr_version = 0;  // views: storage version that grad_fn belongs to; older: regenerate from base
   bool retains_grad = false;
@@ -57,9 +57,9 @@ inline bool is_view(const Tensor& tensor) noexcept {
   return meta != nullptr && meta->base.defined();
 }
 bool is_leaf(const Tensor& tensor);
-const Ref<Node>& grad_fn(const Tensor& tensor);      // regenerated for views whose base was changed in place
-Edge gradient_edge(const Tensor& tensor);            // grad_fn, or the leaf's AccumulateGrad; null edge otherwise
-Ref<Node> accumulator(const Tensor& leaf);           // made when there is none
+const Ref<Node>& grad_fn(const Tensor& tensor);        // regenerated for views whose base was changed in place
+Edge gradient_edge(const Tensor& tensor);              // grad_fn, or the leaf's AccumulateGrad; null edge otherwise
+Ref<Node> accumulator(const Tensor& leaf);             // made when there is none
 void forget_accumulator(const Tensor& leaf) noexcept;  // after `.data =` changed shape or dtype
 void set_history(const Tensor& output, const Ref<Node>& node, std::uint32_t output_nr);  // node->outputs has its entry
 // After an in-place op: makes `node` the history, through CopySlices on the base when `tensor` is a view. Adds the
@@ -75,8 +75,8 @@ inline void bump_version(const Tensor& tensor) noexcept {  // honours .data's un
   const TensorImpl* impl = tensor.impl();
   if (!impl->inference && !impl->untracked_version) impl->storage->bump_version();
 }
-void retain_grad(const Tensor& tensor);               // RuntimeError without requires_grad; nothing for leaves
+void retain_grad(const Tensor& tensor);                    // RuntimeError without requires_grad; nothing for leaves
 void set_requires_grad(const Tensor& tensor, bool value);  // checks as Tensor.requires_grad_()
-void detach_inplace(const Tensor& tensor);             // Tensor.detach_(): RuntimeError for views
+void detach_inplace(const Tensor& tensor);                 // Tensor.detach_(): RuntimeError for views
 
 }  // namespace flambeau::autograd

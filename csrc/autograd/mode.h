@@ -4,8 +4,8 @@
 namespace flambeau::autograd {
 
 struct Mode {
-  bool grad = true;        // ops record: requested, and not in inference mode
-  bool requested = true;   // what is_grad_enabled() says
+  bool grad = true;       // ops record: requested, and not in inference mode
+  bool requested = true;  // what is_grad_enabled() says
   bool inference = false;
   bool anomaly = false;
   bool check_nan = true;

@@ -37,7 +37,8 @@ SavedHooks* active_saved_hooks() noexcept { return saved_hooks; }
 void set_active_saved_hooks(SavedHooks* hooks) noexcept { saved_hooks = hooks; }
 
 Node::Node(std::uint64_t sequence_number) : sequence_nr(sequence_number) {
-  if (mode.anomaly) [[unlikely]] record_origin(*this);
+  if (mode.anomaly) [[unlikely]]
+    record_origin(*this);
 }
 
 Node::Node() : Node(next_sequence_nr()) {}

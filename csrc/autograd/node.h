@@ -16,8 +16,8 @@ struct Meta;
 using Grads = InlineVec<Tensor, 3>;  // an undefined Tensor is a zero cotangent
 
 struct Edge {
-  Ref<Node> node;               // null: nobody wants this cotangent
-  std::uint32_t input_nr = 0;   // which output of the forward operation this is for `node`
+  Ref<Node> node;              // null: nobody wants this cotangent
+  std::uint32_t input_nr = 0;  // which output of the forward operation this is for `node`
 };
 
 // Geometry of one forward output: cotangents are checked against it, summed over broadcast dims and cast.
@@ -48,9 +48,9 @@ class Node : public Counted {
 
   // May move from grads. Must return next_edges.size() cotangents.
   virtual Grads apply(Grads&& grads) = 0;
-  [[nodiscard]] virtual std::string name() const = 0;   // "MulBackward0"
-  virtual void release_variables() {}                    // drop saved tensors after backward without retain_graph
-  [[nodiscard]] virtual Tensor variable() const { return {}; }  // AccumulateGrad only
+  [[nodiscard]] virtual std::string name() const = 0;  // "MulBackward0"
+  virtual void release_variables() {}                  // drop saved tensors after backward without retain_graph
+  [[nodiscard]] virtual Tensor variable() const { return {}; }            // AccumulateGrad only
   [[nodiscard]] virtual void* python_context() const { return nullptr; }  // custom Function: borrowed PyObject*
 
   [[nodiscard]] bool wants(std::size_t input) const { return static_cast<bool>(next_edges[input].node); }
@@ -58,10 +58,10 @@ class Node : public Counted {
   // Appends the geometry of one more forward output and returns its number.
   std::uint32_t add_output(const Tensor& tensor);
 
-  InlineVec<Edge, 2> next_edges;       // one per differentiable forward input
-  InlineVec<Metadata, 1> outputs;      // one per forward output
+  InlineVec<Edge, 2> next_edges;   // one per differentiable forward input
+  InlineVec<Metadata, 1> outputs;  // one per forward output
   std::uint64_t sequence_nr;
-  bool skip_undefined = true;          // apply() is not called when every cotangent is undefined
+  bool skip_undefined = true;  // apply() is not called when every cotangent is undefined
   // Scratch of the one run that holds the right to stamp nodes (engine.cpp): which slot this node has in that run.
   std::uint32_t engine_slot = 0;
   std::uint64_t engine_run = 0;
@@ -70,13 +70,17 @@ class Node : public Counted {
   struct Extras {
     // Keyed by handle id, in order of registration.
     std::vector<std::pair<std::int64_t, std::shared_ptr<Hook>>> pre_hooks, post_hooks;
-    struct TensorHook { std::int64_t id; std::uint32_t output; std::shared_ptr<Hook> hook; };
-    std::vector<TensorHook> tensor_hooks;                   // run before pre_hooks
+    struct TensorHook {
+      std::int64_t id;
+      std::uint32_t output;
+      std::shared_ptr<Hook> hook;
+    };
+    std::vector<TensorHook> tensor_hooks;                      // run before pre_hooks
     std::vector<std::pair<std::uint32_t, Meta*>> retain_grad;  // borrowed: the Meta removes itself when it dies
-    std::string traceback;                                   // anomaly mode: where the forward ran
-    Ref<Node> parent;                                        // anomaly mode, double backward
-    std::shared_ptr<void> metadata;                          // grad_fn.metadata, a Python dict
-    Node* outer = nullptr;                                   // borrowed: the CopySlices that runs this node
+    std::string traceback;                                     // anomaly mode: where the forward ran
+    Ref<Node> parent;                                          // anomaly mode, double backward
+    std::shared_ptr<void> metadata;                            // grad_fn.metadata, a Python dict
+    Node* outer = nullptr;                                     // borrowed: the CopySlices that runs this node
   };
   std::unique_ptr<Extras> extras;
   Extras& more() {

@@ -24,10 +24,11 @@ std::string forward_name(const Node& node) {
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   if (!tensor.defined()) return;
-  check(!tensor.impl()->inference || mode.inference,
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
-        "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  check(
+      !tensor.impl()->inference || mode.inference,
+      "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+      "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+      "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   version_ = tensor.storage()->version();
   Meta* meta = meta_of(tensor);
   if (meta != nullptr) output_nr_ = meta->output_nr;
@@ -50,7 +51,8 @@ void SavedTensor::reset() noexcept {
 
 void SavedTensor::check_version(const Node* owner) const {
   const std::uint32_t current = tensor_.storage()->version();
-  if (current == version_ || tensor_.impl()->untracked_version || tensor_.impl()->inference) [[likely]] return;
+  if (current == version_ || tensor_.impl()->untracked_version || tensor_.impl()->inference) [[likely]]
+    return;
   const Node* maker = owner;
   if (!detached_output_) {
     const Meta* meta = meta_of(tensor_);
@@ -59,11 +61,11 @@ void SavedTensor::check_version(const Node* owner) const {
   std::string origin;
   if (maker != nullptr) origin = concat(", which is output ", output_nr_, " of ", forward_name(*maker), ",");
   const char* hint =
-      mode.anomaly
-          ? " Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
-            "question was changed in there or anywhere later. Good luck!"
-          : " Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False).";
+      mode.anomaly ? " Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+                     "variable in "
+                     "question was changed in there or anywhere later. Good luck!"
+                   : " Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+                     "torch.autograd.set_detect_anomaly(True, check_nan=False).";
   fail(ErrorKind::Runtime,
        "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
        torch_name_of(tensor_.dtype()), "Tensor ", tensor_.sizes(), "]", origin, " is at version ", current,
@@ -84,8 +86,10 @@ Tensor SavedTensor::with_grad_fn(const Tensor& data, Node* owner) const {
 }
 
 Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
-  if (released_) [[unlikely]] fail_released();
-  if (hooked_ != nullptr) [[unlikely]] return unpack_hooked(owner);
+  if (released_) [[unlikely]]
+    fail_released();
+  if (hooked_ != nullptr) [[unlikely]]
+    return unpack_hooked(owner);
   if (!tensor_.defined()) return {};
   check_version(owner);
   if (!detached_output_ || owner == nullptr || !(mode.grad || with_history)) return tensor_;

@@ -17,15 +17,17 @@ const Tensor& self_of(PyObject* self) { return tensor_of(self); }
 PyObject* get_grad(PyObject* self, void*) {
   const Tensor& tensor = self_of(self);
   const Meta* meta = autograd::meta_of(tensor);
-  if (meta != nullptr && meta->grad.defined()) [[likely]] return guarded([&] { return wrap(meta->grad); });
+  if (meta != nullptr && meta->grad.defined()) [[likely]]
+    return guarded([&] { return wrap(meta->grad); });
   return guarded([&]() -> PyObject* {
     if (meta != nullptr && !meta->retains_grad && !autograd::is_leaf(tensor) &&
-        PyErr_WarnEx(PyExc_UserWarning,
-                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                     "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                     "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                     "mistake, make sure you access the leaf Tensor instead.",
-                     1) != 0) {
+        PyErr_WarnEx(
+            PyExc_UserWarning,
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+            "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+            "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+            "mistake, make sure you access the leaf Tensor instead.",
+            1) != 0) {
       throw_python();
     }
     Py_RETURN_NONE;
@@ -39,23 +41,25 @@ void check_assigned_grad(const Tensor& tensor, const Tensor& grad) {
         "' to a tensor with dtype '", name_of(tensor.dtype()), "'", fix, "have the same dtype");
   check(grad.device() == tensor.device(), "attempting to assign a gradient with device type '", grad.device(),
         "' to a tensor with device type '", tensor.device(), "'", fix, "are on the same device");
-  check(grad.sizes() == tensor.sizes(), "attempting to assign a gradient of size '", grad.sizes(), "' to a tensor of size '",
-        tensor.sizes(), "'", fix, "are the same size");
+  check(grad.sizes() == tensor.sizes(), "attempting to assign a gradient of size '", grad.sizes(),
+        "' to a tensor of size '", tensor.sizes(), "'", fix, "are the same size");
 }
 
 int set_grad(PyObject* self, PyObject* value, void*) {
-  return guarded([&] {
-    const Tensor& tensor = self_of(self);
-    if (value == nullptr || value == Py_None) {
-      if (Meta* meta = autograd::meta_of(tensor); meta != nullptr) meta->grad.reset();
-      return 0;
-    }
-    check(is_tensor(value), ErrorKind::Type, "assigned grad expected to be a Tensor or None but got grad of type ",
-          Py_TYPE(value)->tp_name);
-    check_assigned_grad(tensor, tensor_of(value));
-    autograd::ensure_meta(tensor).grad = tensor_of(value);
-    return 0;
-  }, -1);
+  return guarded(
+      [&] {
+        const Tensor& tensor = self_of(self);
+        if (value == nullptr || value == Py_None) {
+          if (Meta* meta = autograd::meta_of(tensor); meta != nullptr) meta->grad.reset();
+          return 0;
+        }
+        check(is_tensor(value), ErrorKind::Type, "assigned grad expected to be a Tensor or None but got grad of type ",
+              Py_TYPE(value)->tp_name);
+        check_assigned_grad(tensor, tensor_of(value));
+        autograd::ensure_meta(tensor).grad = tensor_of(value);
+        return 0;
+      },
+      -1);
 }
 
 PyObject* get_grad_fn(PyObject* self, void*) {
@@ -67,10 +71,12 @@ int set_grad_fn(PyObject* self, PyObject* value, void*) {
     PyErr_SetString(PyExc_RuntimeError, "_grad_fn can be only set to None");
     return -1;
   }
-  return guarded([&] {
-    autograd::detach_inplace(self_of(self));
-    return 0;
-  }, -1);
+  return guarded(
+      [&] {
+        autograd::detach_inplace(self_of(self));
+        return 0;
+      },
+      -1);
 }
 
 PyObject* get_is_leaf(PyObject* self, void*) {
@@ -86,10 +92,12 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
     PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
     return -1;
   }
-  return guarded([&] {
-    autograd::set_requires_grad(self_of(self), value == Py_True);
-    return 0;
-  }, -1);
+  return guarded(
+      [&] {
+        autograd::set_requires_grad(self_of(self), value == Py_True);
+        return 0;
+      },
+      -1);
 }
 
 PyObject* get_retains_grad(PyObject* self, void*) {
@@ -168,7 +176,8 @@ PyObject* retain_grad(PyObject* self, PyObject*) {
 PyObject* requires_grad_inplace(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"requires_grad", nullptr};
   int value = 1;
-  if (PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names), &value) == 0) return nullptr;
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names), &value) == 0)
+    return nullptr;
   return guarded([&] {
     autograd::set_requires_grad(self_of(self), value != 0);
     return Py_NewRef(self);
@@ -191,7 +200,8 @@ Tensor ones_like(const Tensor& tensor) { return full(tensor.sizes(), Scalar(1.0)
 
 void add_root(autograd::Request& request, const Tensor& tensor, Py_ssize_t index, Tensor grad) {
   autograd::Edge edge = autograd::gradient_edge(tensor);
-  check(static_cast<bool>(edge.node), "element ", index, " of tensors does not require grad and does not have a grad_fn");
+  check(static_cast<bool>(edge.node), "element ", index,
+        " of tensors does not require grad and does not have a grad_fn");
   request.roots.push_back(std::move(edge));
   request.root_grads.push_back(std::move(grad));
 }
@@ -251,7 +261,8 @@ autograd::Edge edge_of(PyObject* item, bool accumulate) {
   if (!PyTuple_Check(item)) return input_edge(item, accumulate);
   autograd::Node* node = node_of(PyTuple_GET_ITEM(item, 0));
   if (node == nullptr) throw_python();
-  return {Ref<autograd::Node>::share(node), static_cast<std::uint32_t>(PyLong_AsUnsignedLong(PyTuple_GET_ITEM(item, 1)))};
+  return {Ref<autograd::Node>::share(node),
+          static_cast<std::uint32_t>(PyLong_AsUnsignedLong(PyTuple_GET_ITEM(item, 1)))};
 }
 
 // _run_backward(tensors, grad_tensors, retain_graph, create_graph, inputs, allow_unused, accumulate)
@@ -288,9 +299,7 @@ PyObject* run_backward_py(PyObject*, PyObject* args) {
 PyObject* queue_callback_py(PyObject*, PyObject* callback) {
   return guarded([&]() -> PyObject* {
     auto held = std::shared_ptr<PyObject>(Py_NewRef(callback), [](PyObject* object) { Py_DECREF(object); });
-    autograd::queue_callback([held] {
-      const Object result(checked(PyObject_CallNoArgs(held.get())));
-    });
+    autograd::queue_callback([held] { const Object result(checked(PyObject_CallNoArgs(held.get()))); });
     Py_RETURN_NONE;
   });
 }
@@ -300,7 +309,8 @@ PyObject* gradient_edge_py(PyObject*, PyObject* object) {
   return guarded([&]() -> PyObject* {
     check(is_tensor(object), ErrorKind::Type, "get_gradient_edge: expected a Tensor, got ", Py_TYPE(object)->tp_name);
     const autograd::Edge edge = autograd::gradient_edge(tensor_of(object));
-    check(static_cast<bool>(edge.node), "It is not possible to get the gradient edge of a Tensor that does not require gradients");
+    check(static_cast<bool>(edge.node),
+          "It is not possible to get the gradient edge of a Tensor that does not require gradients");
     const Object node(wrap_node(edge.node));
     return checked(Py_BuildValue("(OI)", node.get(), static_cast<unsigned>(edge.input_nr)));
   });
@@ -322,8 +332,8 @@ PyObject* as_subclass(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
     check(is_tensor(object), ErrorKind::Type, "as_subclass: expected a Tensor, got ", Py_TYPE(object)->tp_name);
-    check(PyType_IsSubtype(type, tensor_base_type) != 0, ErrorKind::Type, "as_subclass: expected a subclass of Tensor, got ",
-          type->tp_name);
+    check(PyType_IsSubtype(type, tensor_base_type) != 0, ErrorKind::Type,
+          "as_subclass: expected a subclass of Tensor, got ", type->tp_name);
     return wrap_as(call("alias", {tensor_of(object)}), type);
   });
 }

@@ -1,4 +1,5 @@
-// The tape as Python sees it: shared by the bindings of nodes, hooks, tensors' autograd attributes and custom Functions.
+// The tape as Python sees it: shared by the bindings of nodes, hooks, tensors' autograd attributes and custom
+// Functions.
 #pragma once
 
 #include "autograd/meta.h"
@@ -28,7 +29,7 @@ PyObject* add_hook(Hooks& hooks, PyObject* callable, HookKind kind) {
 
 // ---- nodes (node_type.cpp) -----------------------------------------------------------------------------------------
 
-extern PyTypeObject* node_type;                       // flambeau._C._Node
+extern PyTypeObject* node_type;                        // flambeau._C._Node
 PyObject* wrap_node(const Ref<autograd::Node>& node);  // new reference; None for null; the same object each time
 autograd::Node* node_of(PyObject* object);             // of a grad_fn (either kind), null with TypeError set otherwise
 extern PyMethodDef node_methods[];
@@ -38,12 +39,12 @@ int visit_autograd(const Tensor& tensor, visitproc visit, void* arg);
 
 // ---- custom functions (function.cpp) -------------------------------------------------------------------------------
 
-extern PyTypeObject* function_base_type;              // flambeau._C._FunctionBase
-autograd::Node* function_node(PyObject* context);      // null once the node is gone
+extern PyTypeObject* function_base_type;           // flambeau._C._FunctionBase
+autograd::Node* function_node(PyObject* context);  // null once the node is gone
 
 // ---- binders, called by module.cpp after bind_tensor ---------------------------------------------------------------
 
-void bind_autograd(nb::module_& m);   // everything below
+void bind_autograd(nb::module_& m);  // everything below
 void bind_hooks(nb::module_& m);
 void bind_nodes(nb::module_& m);
 void bind_grad_mode(nb::module_& m);

@@ -24,8 +24,7 @@ namespace {
 class FunctionNode;
 
 struct FunctionObject {
-  PyObject_HEAD
-  FunctionNode* node;  // weak
+  PyObject_HEAD FunctionNode* node;  // weak
   PyObject* needs_input_grad;
   PyObject* to_save;
   PyObject* saved_for_forward;
@@ -109,8 +108,8 @@ Grads FunctionNode::results(PyObject* value) const {
   const auto expected = static_cast<Py_ssize_t>(tensor_inputs.size());
   Py_ssize_t count = PyTuple_GET_SIZE(tuple.get());
   while (count > expected && PyTuple_GET_ITEM(tuple.get(), count - 1) == Py_None) --count;  // extra Nones are harmless
-  check(count == expected, "function ", name(), " returned an incorrect number of gradients (expected ", expected, ", got ",
-        PyTuple_GET_SIZE(tuple.get()), ")");
+  check(count == expected, "function ", name(), " returned an incorrect number of gradients (expected ", expected,
+        ", got ", PyTuple_GET_SIZE(tuple.get()), ")");
   Grads grads;
   for (Py_ssize_t i = 0; i < expected; ++i) {
     PyObject* item = PyTuple_GET_ITEM(tuple.get(), i);
@@ -123,8 +122,8 @@ Grads FunctionNode::results(PyObject* value) const {
       grads.emplace_back();
       continue;
     }
-    check(is_tensor(item), ErrorKind::Type, "function ", name(), ": expected a Tensor or None as gradient ", i + 1, ", got ",
-          Py_TYPE(item)->tp_name);
+    check(is_tensor(item), ErrorKind::Type, "function ", name(), ": expected a Tensor or None as gradient ", i + 1,
+          ", got ", Py_TYPE(item)->tp_name);
     grads.push_back(tensor_of(item));
   }
   return grads;
@@ -214,8 +213,8 @@ Object Application::call_forward() {
   if (separate.get() == Py_True) {
     Object output(checked(PyObject_Call(forward.get(), args_.get(), nullptr)));
     const Object setup(attribute(cls_, "setup_context"));
-    const Object done(checked(
-        PyObject_CallFunctionObjArgs(setup.get(), context_.get(), args_.get(), output.get(), nullptr)));
+    const Object done(
+        checked(PyObject_CallFunctionObjArgs(setup.get(), context_.get(), args_.get(), output.get(), nullptr)));
     return output;
   }
   const Object front(checked(PyTuple_Pack(1, context_.get())));
@@ -267,21 +266,27 @@ Object Application::wrap_output(PyObject* item, std::uint32_t nr, Py_ssize_t ten
   return Object::borrow(item);
 }
 
-void Application::set_differentiable(Tensor& tensor, bool is_input, bool dirty, std::uint32_t nr, Py_ssize_t tensor_count) {
+void Application::set_differentiable(Tensor& tensor, bool is_input, bool dirty, std::uint32_t nr,
+                                     Py_ssize_t tensor_count) {
   if (dirty) {
-    if (!is_input && PyErr_WarnEx(PyExc_UserWarning,
-                                  "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there "
-                                  "is no need to pass it to mark_dirty().",
-                                  1) != 0) {
+    if (!is_input &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there "
+                     "is no need to pass it to mark_dirty().",
+                     1) != 0) {
       throw_python();
     }
     check(!autograd::is_leaf(tensor) || !tensor.impl()->requires_grad,
           "a leaf Variable that requires grad has been used in an in-place operation.");
     check(!autograd::is_view(tensor) || tensor_count <= 1,
-          "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
-          "one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a "
-          "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two "
-          "Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). "
+          "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+          "more than "
+          "one Tensor. This is not supported by the current autograd engine. You should either make sure the input is "
+          "not a "
+          "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
+          "into two "
+          "Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+          "operations). "
           "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.");
     autograd::check_inplace(tensor, "mark_dirty", true);
     autograd::rebase_history(tensor, Ref<Node>(node_));
@@ -305,8 +310,8 @@ void Application::save_variables(PyObject* outputs) {
       node_->saved.emplace_back();
       continue;
     }
-    check(is_tensor(item), ErrorKind::Type, "save_for_backward can only save variables, but argument ", i, " is of type ",
-          Py_TYPE(item)->tp_name);
+    check(is_tensor(item), ErrorKind::Type, "save_for_backward can only save variables, but argument ", i,
+          " is of type ", Py_TYPE(item)->tp_name);
     const bool is_output = contains(outputs, item) && autograd::requires_grad(tensor_of(item));
     node_->saved.emplace_back(tensor_of(item), is_output);
   }
@@ -380,12 +385,12 @@ PyObject* get_saved_tensors(PyObject* self, void*) {
   });
 }
 
-template <PyObject* FunctionObject::*kField>
+template <PyObject* FunctionObject::* kField>
 PyObject* get_field(PyObject* self, void*) {
   PyObject* value = as_context(self)->*kField;
   return Py_NewRef(value != nullptr ? value : Py_None);
 }
-template <PyObject* FunctionObject::*kField>
+template <PyObject* FunctionObject::* kField>
 int set_field(PyObject* self, PyObject* value, void*) {
   PyObject* fresh = nullptr;
   if (value != nullptr && value != Py_None) {
@@ -395,7 +400,7 @@ int set_field(PyObject* self, PyObject* value, void*) {
   Py_XSETREF(as_context(self)->*kField, fresh);
   return 0;
 }
-template <PyObject* FunctionObject::*kField>
+template <PyObject* FunctionObject::* kField>
 PyObject* store_args(PyObject* self, PyObject* args) {
   Py_XSETREF(as_context(self)->*kField, Py_NewRef(args));
   Py_RETURN_NONE;
@@ -423,7 +428,8 @@ PyMethodDef context_methods[] = {
     {"save_for_backward", store_args<&FunctionObject::to_save>, METH_VARARGS,
      "Keep tensors for backward; call it once, from forward or setup_context."},
     {"save_for_forward", store_args<&FunctionObject::saved_for_forward>, METH_VARARGS, "Keep tensors for jvp."},
-    {"mark_dirty", store_args<&FunctionObject::dirty_tensors>, METH_VARARGS, "Name the inputs that forward changed in place."},
+    {"mark_dirty", store_args<&FunctionObject::dirty_tensors>, METH_VARARGS,
+     "Name the inputs that forward changed in place."},
     {"mark_non_differentiable", store_args<&FunctionObject::non_differentiable>, METH_VARARGS,
      "Name the outputs that have no gradient."},
     {"set_materialize_grads", set_materialize_grads, METH_O,
@@ -431,16 +437,18 @@ PyMethodDef context_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef context_getset[] = {
-    {"saved_tensors", get_saved_tensors, nullptr, "What save_for_backward kept, checked against in-place changes.", nullptr},
+    {"saved_tensors", get_saved_tensors, nullptr, "What save_for_backward kept, checked against in-place changes.",
+     nullptr},
     {"saved_variables", get_saved_tensors, nullptr, nullptr, nullptr},
     {"needs_input_grad", get_field<&FunctionObject::needs_input_grad>, set_needs_input_grad,
      "One bool per argument of forward.", nullptr},
     {"to_save", get_field<&FunctionObject::to_save>, set_field<&FunctionObject::to_save>, nullptr, nullptr},
     {"saved_for_forward", get_field<&FunctionObject::saved_for_forward>, set_field<&FunctionObject::saved_for_forward>,
      nullptr, nullptr},
-    {"non_differentiable", get_field<&FunctionObject::non_differentiable>, set_field<&FunctionObject::non_differentiable>,
-     nullptr, nullptr},
-    {"dirty_tensors", get_field<&FunctionObject::dirty_tensors>, set_field<&FunctionObject::dirty_tensors>, nullptr, nullptr},
+    {"non_differentiable", get_field<&FunctionObject::non_differentiable>,
+     set_field<&FunctionObject::non_differentiable>, nullptr, nullptr},
+    {"dirty_tensors", get_field<&FunctionObject::dirty_tensors>, set_field<&FunctionObject::dirty_tensors>, nullptr,
+     nullptr},
     {"materialize_grads", get_materialize, set_materialize, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

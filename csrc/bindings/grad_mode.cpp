@@ -11,8 +11,7 @@ using autograd::mode;
 enum class Action : std::uint8_t { NoGrad, EnableGrad, SetGrad, Inference };
 
 struct GuardObject {
-  PyObject_HEAD
-  Action action;
+  PyObject_HEAD Action action;
   bool value;
   bool before;          // SetGrad: what it replaced
   std::uint8_t depth;   // one guard object may be entered again while active
@@ -104,7 +103,8 @@ PyMethodDef guard_methods[] = {
     {"_undo", guard_undo, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
-PyGetSetDef guard_getset[] = {{"mode", guard_mode, nullptr, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef guard_getset[] = {{"mode", guard_mode, nullptr, nullptr, nullptr},
+                              {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 template <Action kAction>
 void add_guard(nb::module_& m, const char* name) {
@@ -174,11 +174,14 @@ void report_anomaly(const autograd::Node& node) {
     const std::string stack = extras != nullptr ? extras->traceback : std::string();
     const std::string name = current->name();
     const std::string message =
-        stack.empty() ? "Error detected in " + name + ". No forward pass information available. Enable detect anomaly during "
-                        "forward pass for more information."
-        : first ? "Error detected in " + name + ". Traceback of forward call that caused the error:\n" + stack
-                : "\n\nPrevious calculation was induced by " + name + ". Traceback of forward call that induced the previous "
-                  "calculation:\n" + stack;
+        stack.empty() ? "Error detected in " + name +
+                            ". No forward pass information available. Enable detect anomaly during "
+                            "forward pass for more information."
+        : first       ? "Error detected in " + name + ". Traceback of forward call that caused the error:\n" + stack
+                      : "\n\nPrevious calculation was induced by " + name +
+                            ". Traceback of forward call that induced the previous "
+                            "calculation:\n" +
+                            stack;
     if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw_python();
     first = false;
     current = extras != nullptr ? extras->parent.get() : nullptr;

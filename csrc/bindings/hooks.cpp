@@ -58,8 +58,9 @@ Tensor hook_result(PyObject* value, const Tensor& original, PyObject* callable) 
   const Tensor& tensor = tensor_of(value);
   if (original.defined()) {
     check(tensor.sizes() == original.sizes(), "hook '", callable_name(callable), "' has changed the size of value");
-    check(tensor.dtype() == original.dtype(), "hook '", callable_name(callable), "' has changed the type of value (was torch.",
-          torch_name_of(original.dtype()), "Tensor got torch.", torch_name_of(tensor.dtype()), "Tensor)");
+    check(tensor.dtype() == original.dtype(), "hook '", callable_name(callable),
+          "' has changed the type of value (was torch.", torch_name_of(original.dtype()), "Tensor got torch.",
+          torch_name_of(tensor.dtype()), "Tensor)");
   }
   return tensor;
 }
@@ -77,7 +78,8 @@ void replace_all(Grads& grads, PyObject* value, PyObject* callable) {
   if (value == Py_None) return;
   Object tuple = PyTuple_Check(value) ? Object::borrow(value) : Object(checked(PyTuple_Pack(1, value)));
   check(static_cast<std::size_t>(PyTuple_GET_SIZE(tuple.get())) == grads.size(), "hook '", callable_name(callable),
-        "' has returned an incorrect number of values (got ", PyTuple_GET_SIZE(tuple.get()), ", but expected ", grads.size(), ")");
+        "' has returned an incorrect number of values (got ", PyTuple_GET_SIZE(tuple.get()), ", but expected ",
+        grads.size(), ")");
   for (std::size_t i = 0; i < grads.size(); ++i) {
     grads[i] = hook_result(PyTuple_GET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i)), grads[i], callable);
   }
@@ -121,7 +123,8 @@ void PyHook::after(Grads& grad_inputs, const Grads& grad_outputs) {
 }
 
 std::shared_ptr<PyHook> make_hook(PyObject* callable, HookKind kind) {
-  check(PyCallable_Check(callable) != 0, ErrorKind::Type, "hook: expected a callable, got ", Py_TYPE(callable)->tp_name);
+  check(PyCallable_Check(callable) != 0, ErrorKind::Type, "hook: expected a callable, got ",
+        Py_TYPE(callable)->tp_name);
   return std::make_shared<PyHook>(callable, kind, next_hook_id());
 }
 std::shared_ptr<autograd::Hook> as_hook(const std::shared_ptr<PyHook>& hook) { return hook; }
@@ -136,8 +139,7 @@ PyTypeObject* handle_type = nullptr;
 
 // Weak: a handle that outlives the tensor must not keep what the hook closes over.
 struct HandleObject {
-  PyObject_HEAD
-  std::weak_ptr<PyHook> hook;
+  PyObject_HEAD std::weak_ptr<PyHook> hook;
   std::int64_t id;
   PyObject* weakrefs;
 };
@@ -165,9 +167,10 @@ PyMethodDef handle_methods[] = {
     {"__exit__", handle_exit, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
-PyGetSetDef handle_getset[] = {{"id", handle_id, nullptr, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef handle_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(HandleObject, weakrefs), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+PyGetSetDef handle_getset[] = {{"id", handle_id, nullptr, nullptr, nullptr},
+                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef handle_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(HandleObject, weakrefs), READONLY, nullptr},
+                                {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot handle_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
                               {Py_tp_methods, handle_methods},
@@ -203,7 +206,8 @@ class PyPacked final : public autograd::Packed {
   Tensor unpack() override {
     const GilHeld gil;
     const Object result(checked(PyObject_CallOneArg(unpack_.get(), value_.get())));
-    check(is_tensor(result.get()), ErrorKind::Type, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type ",
+    check(is_tensor(result.get()), ErrorKind::Type,
+          "Output of saved tensor unpack_hook expected to be a Tensor but got result of type ",
           Py_TYPE(result.get())->tp_name);
     return tensor_of(result.get());
   }
@@ -223,7 +227,8 @@ class PySavedHooks final : public autograd::SavedHooks {
     Object packed(checked(PyObject_CallOneArg(pack_.get(), argument.get())));
     check(tensor.storage()->version() == version,
           "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
-          "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+          "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
+          "need to "
           "perform in-place operations on the input to a pack hook.");
     return std::make_unique<PyPacked>(std::move(packed), unpack_.get());
   }

@@ -18,8 +18,7 @@ PyTypeObject* node_type = nullptr;
 namespace {
 
 struct NodeObject {
-  PyObject_HEAD
-  Node* node;  // owned
+  PyObject_HEAD Node* node;  // owned
   PyObject* weakrefs;
 };
 
@@ -47,8 +46,8 @@ PyTypeObject* type_named(const std::string& name) {
   if (const auto found = types->find(name); found != types->end()) return found->second;
   auto* type_name = new std::string("flambeau._C." + name);  // has to live as long as the type
   PyType_Slot slots[] = {{0, nullptr}};
-  PyType_Spec spec = {type_name->c_str(), sizeof(NodeObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {type_name->c_str(), sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
   PyObject* made = checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(node_type)));
   auto* type = reinterpret_cast<PyTypeObject*>(made);
   types->emplace(name, type);

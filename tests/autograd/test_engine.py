@@ -159,7 +159,7 @@ def test_threads_share_a_graph():
                 (grad,) = autograd.grad(total, x, retain_graph=True)
                 if not bool((grad - 1.0).abs().max() < 1e-3):
                     failures.append(grad)
-        except Exception as error:  # noqa: BLE001 - reported below
+        except Exception as error:
             failures.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -183,7 +183,7 @@ def test_threads_with_their_own_graphs():
                 y.sum().backward()
                 if x.grad.tolist() != [scale**20] * 2:
                     failures.append(x.grad)
-        except Exception as error:  # noqa: BLE001 - reported below
+        except Exception as error:
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(scale,)) for scale in (1.0, 2.0, 0.5, -1.0)]

@@ -98,7 +98,7 @@ def test_several_outputs_and_materialized_gradients():
             return first * 2.0 + second * 3.0
 
     x = leaf(1.0)
-    first, second, text = Both.apply(x)
+    _, second, text = Both.apply(x)
     assert text == "text"
     second.backward()
     assert x.grad.tolist() == [3.0]
@@ -286,7 +286,7 @@ def test_wrong_numbers_of_gradients():
         def forward(ctx, value, number):
             return value * number
 
-    with pytest.raises(RuntimeError, match="gradient different .* None at position 2"):
+    with pytest.raises(RuntimeError, match=r"gradient different .* None at position 2"):
         ForNumber.apply(leaf(1.0), 2.0).backward()
 
 
@@ -317,7 +317,7 @@ def test_saved_tensors_are_checked_and_released():
     with pytest.raises(RuntimeError, match="second time"):
         z.backward()
     with pytest.raises(RuntimeError, match="already been freed"):
-        z.grad_fn.saved_tensors  # noqa: B018 - reading it is the test
+        z.grad_fn.saved_tensors
 
 
 def test_saving_something_else_is_an_error():

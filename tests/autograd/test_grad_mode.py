@@ -131,7 +131,7 @@ def test_inference_tensors():
     assert made.is_inference() and result.is_inference() and not result.requires_grad
     assert not view_of_normal.is_inference() and view_of_normal.requires_grad
     with pytest.raises(RuntimeError, match="version counter"):
-        made._version  # noqa: B018 - reading it is the test
+        made._version
 
 
 def test_inference_tensors_outside():

@@ -225,7 +225,7 @@ def test_multiple_views_whose_base_changed():
     with pytest.raises(
         RuntimeError, match="its base or another view of its base has been modified inplace"
     ):
-        first.grad_fn  # noqa: B018 - reading it is the test
+        first.grad_fn
 
 
 def test_view_made_under_no_grad_may_not_be_changed_outside():

@@ -101,7 +101,7 @@ def test_grad_needs_the_non_reentrant_variant():
     assert autograd.grad(checkpoint(block, x, use_reentrant=False), x)[
         0
     ].tolist() == plain_gradient(x)
-    with pytest.raises(RuntimeError, match="incompatible with .grad()"):
+    with pytest.raises(RuntimeError, match="incompatible with"):
         autograd.grad(checkpoint(block, x, use_reentrant=True), x)
 
 

@@ -3,8 +3,8 @@
 The tape and the engine are C++ (csrc/autograd); this package checks arguments and adds what is easier in Python.
 """
 
-from . import anomaly_mode, function, grad_mode, graph
-from ._api import Variable, _tensor_backward, backward, grad
+from . import anomaly_mode, function, grad_mode, graph  # noqa: F401 - reached as attributes
+from ._api import Variable, _tensor_backward, backward, grad  # noqa: F401 - the bindings call it
 from .anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -12,7 +12,6 @@ from .anomaly_mode import (
     set_detect_anomaly,
 )
 from .function import Function, NestedIOFunction
-from .gradcheck import gradcheck, gradgradcheck
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -22,6 +21,7 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
@@ -35,6 +35,10 @@ __all__ = [
     "gradcheck",
     "gradgradcheck",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -33,7 +33,10 @@ def _check_grad(index, output, grad, batched):
         return
     out_shape, grad_shape = _calculate_shape(output, grad, batched)
     if tuple(out_shape) != tuple(grad_shape):
-        kind = "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+        kind = (
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
+            "batch dimension. "
+        )
         raise RuntimeError(
             f"{kind if batched else ''}Mismatch in shape: grad_output[{index}] has a shape of {grad_shape} and "
             f"output[{index}] has a shape of {out_shape}."
@@ -47,7 +50,9 @@ def _check_grad(index, output, grad, batched):
 
 def _check_implicit(output):
     if _is_edge(output):
-        raise RuntimeError("a gradient edge needs an explicit gradient: its output's shape is not known")
+        raise RuntimeError(
+            "a gradient edge needs an explicit gradient: its output's shape is not known"
+        )
     if output.numel() != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not output.dtype.is_floating_point:
@@ -98,9 +103,15 @@ def backward(
         tensor([4.])
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`.")
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`."
+            )
         grad_tensors = grad_variables
     outputs = _as_tuple(tensors)
     if isinstance(inputs, dict):
@@ -173,7 +184,8 @@ def grad(
         )
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other "
             "parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
@@ -189,10 +201,14 @@ def grad(
     if is_grads_batched:
         results = _batched(outputs, grads, retain, create_graph, wanted, allow_unused)
     else:
-        results = _C._run_backward(outputs, grads, retain, create_graph, wanted, allow_unused, False)
+        results = _C._run_backward(
+            outputs, grads, retain, create_graph, wanted, allow_unused, False
+        )
     if materialize_grads:
         if any(g is None and _is_edge(i) for g, i in zip(results, wanted, strict=True)):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            raise RuntimeError(
+                "materialize_grads cannot be used when the given input is a GradientEdge"
+            )
         results = tuple(
             found if found is not None else _zeros_like(source, create_graph)
             for found, source in zip(results, wanted, strict=True)
@@ -211,7 +227,9 @@ def _batched(outputs, grads, retain, create_graph, wanted, allow_unused):
 
     sizes = {grad.shape[0] for grad in grads if grad is not None}
     if len(sizes) != 1:
-        raise RuntimeError(f"is_grads_batched: expected grad_outputs of one batch size, got {sorted(sizes)}")
+        raise RuntimeError(
+            f"is_grads_batched: expected grad_outputs of one batch size, got {sorted(sizes)}"
+        )
     (size,) = sizes
     rows = []
     for i in range(size):

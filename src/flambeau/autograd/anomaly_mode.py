@@ -7,7 +7,12 @@ import warnings
 
 from .. import _C
 
-__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "set_detect_anomaly",
+]
 
 is_anomaly_enabled = _C.is_anomaly_enabled
 is_anomaly_check_nan_enabled = _C.is_anomaly_check_nan_enabled
@@ -32,7 +37,7 @@ class detect_anomaly:
         check_nan: also raise RuntimeError when a gradient holds a NaN.
     Example:
         >>> import flambeau
-        >>> with flambeau.autograd.detect_anomaly():
+        >>> with flambeau.autograd.set_detect_anomaly(True):  # the same without a warning
         ...     flambeau.is_anomaly_enabled()
         True
     """

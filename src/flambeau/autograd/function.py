@@ -7,13 +7,13 @@ from .. import _C
 from .grad_mode import no_grad
 
 __all__ = [
-    "FunctionCtx",
     "BackwardCFunction",
-    "FunctionMeta",
     "Function",
-    "once_differentiable",
+    "FunctionCtx",
+    "FunctionMeta",
     "InplaceFunction",
     "NestedIOFunction",
+    "once_differentiable",
 ]
 
 

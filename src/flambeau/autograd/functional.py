@@ -4,7 +4,7 @@ from .. import _C
 from ._api import grad as autograd_grad
 from .grad_mode import enable_grad
 
-__all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
 def _tensors(value, what, function):
@@ -15,11 +15,13 @@ def _tensors(value, what, function):
         if not isinstance(item, _C.TensorBase):
             if is_tuple:
                 raise TypeError(
-                    f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the value at index "
+                    f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the "
+                    "value at index "
                     f"{index} has type {type(item)}."
                 )
             raise TypeError(
-                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the given {what} has "
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the "
+                f"given {what} has "
                 f"type {type(item)}."
             )
     return is_tuple, items
@@ -28,7 +30,9 @@ def _tensors(value, what, function):
 def _prepare(inputs, create_graph):
     """Inputs that require grad: views of the given ones when the result shall be differentiable in them."""
     return tuple(
-        value.view_as(value) if create_graph and value.requires_grad else value.detach().requires_grad_()
+        value.view_as(value)
+        if create_graph and value.requires_grad
+        else value.detach().requires_grad_()
         for value in inputs
     )
 
@@ -47,7 +51,8 @@ def _check_strict(outputs, strict):
     for index, output in enumerate(outputs):
         if strict and not output.requires_grad:
             raise RuntimeError(
-                f"Output {index} of the user-provided function does not require gradients. The outputs must be computed in "
+                f"Output {index} of the user-provided function does not require gradients. The outputs "
+                "must be computed in "
                 "a differentiable manner from the input when running in strict mode."
             )
 
@@ -74,7 +79,11 @@ def _vector(v, reference, function):
         _check_vector(vectors, reference, is_tuple)
         return vectors
     if len(reference) != 1 or reference[0].numel() != 1:
-        what = "the input to the user-provided function is" if function in ("jvp", "hvp", "vhp") else "the user-provided function returns"
+        what = (
+            "the input to the user-provided function is"
+            if function in ("jvp", "hvp", "vhp")
+            else "the user-provided function returns"
+        )
         raise RuntimeError(
             f"The vector v can only be None if {what} a single Tensor with a single element."
         )
@@ -83,7 +92,11 @@ def _vector(v, reference, function):
 
 def _grad(outputs, inputs, grad_outputs, create_graph):
     """Gradients, with None for outputs and inputs that nothing leads to."""
-    chosen = [(o, g) for o, g in zip(outputs, grad_outputs, strict=True) if o is not None and o.requires_grad]
+    chosen = [
+        (o, g)
+        for o, g in zip(outputs, grad_outputs, strict=True)
+        if o is not None and o.requires_grad
+    ]
     if not chosen:
         return (None,) * len(inputs)
     return autograd_grad(
@@ -113,19 +126,21 @@ def _fill(grads, references, strict, create_graph, stage):
 def _strict_message(stage, index, used):
     if stage in ("hessian", "hvp", "vhp") and used is False:
         return (
-            f"While computing the {'hessian' if stage == 'hessian' else stage}, found that the jacobian of the user-provided "
-            f"function with respect to input {index} is independent of the input. This is not allowed in strict mode. You "
-            "should ensure that your function is twice differentiable and that the jacobian depends on the inputs (this "
+            f"While computing the {'hessian' if stage == 'hessian' else stage}, found that the "
+            "jacobian of the user-provided "
+            f"function with respect to input {index} is independent of the input. This is not "
+            "allowed in strict mode. You "
+            "should ensure that your function is twice differentiable and that the jacobian "
+            "depends on the inputs (this "
             "would be violated by a linear function for example)."
         )
     if used:
         return (
-            f"The {stage} of the user-provided function is independent of input {index}. This is not allowed in strict mode "
+            f"The {stage} of the user-provided function is independent of input {index}. This is "
+            "not allowed in strict mode "
             "when create_graph=True."
         )
-    return (
-        f"Output of the user-provided function is independent of input {index}. This is not allowed in strict mode."
-    )
+    return f"Output of the user-provided function is independent of input {index}. This is not allowed in strict mode."
 
 
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
@@ -148,11 +163,17 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     with enable_grad():
         is_tuple, values = _tensors(inputs, "inputs", "vjp")
         values = _prepare(values, create_graph)
-        outputs_tuple, outputs = _tensors(func(*values), "outputs of the user-provided function", "vjp")
+        outputs_tuple, outputs = _tensors(
+            func(*values), "outputs of the user-provided function", "vjp"
+        )
         _check_strict(outputs, strict)
         vectors = _vector(v, outputs, "vjp")
-        grads = _fill(_grad(outputs, values, vectors, create_graph), values, strict, create_graph, "vjp")
-    return _unwrap(_finish(outputs, create_graph), outputs_tuple), _unwrap(_finish(grads, create_graph), is_tuple)
+        grads = _fill(
+            _grad(outputs, values, vectors, create_graph), values, strict, create_graph, "vjp"
+        )
+    return _unwrap(_finish(outputs, create_graph), outputs_tuple), _unwrap(
+        _finish(grads, create_graph), is_tuple
+    )
 
 
 def _double_backward(outputs, values, vectors, create_graph):
@@ -183,14 +204,20 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         _, values = _tensors(inputs, "inputs", "jvp")
         values = _prepare(values, create_graph)
         vectors = _vector(v, values, "jvp")
-        outputs_tuple, outputs = _tensors(func(*values), "outputs of the user-provided function", "jvp")
+        outputs_tuple, outputs = _tensors(
+            func(*values), "outputs of the user-provided function", "jvp"
+        )
         _check_strict(outputs, strict)
         found = _double_backward(outputs, values, vectors, create_graph)
         products = _fill(found, outputs, strict, create_graph, "jvp")
-    return _unwrap(_finish(outputs, create_graph), outputs_tuple), _unwrap(_finish(products, create_graph), outputs_tuple)
+    return _unwrap(_finish(outputs, create_graph), outputs_tuple), _unwrap(
+        _finish(products, create_graph), outputs_tuple
+    )
 
 
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+def jacobian(
+    func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"
+):
     """Compute the Jacobian of func.
 
     Args:
@@ -216,7 +243,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     with enable_grad():
         is_tuple, values = _tensors(inputs, "inputs", "jacobian")
         values = _prepare(values, create_graph)
-        outputs_tuple, outputs = _tensors(func(*values), "outputs returned by the user-provided function", "jacobian")
+        outputs_tuple, outputs = _tensors(
+            func(*values), "outputs returned by the user-provided function", "jacobian"
+        )
         _check_strict(outputs, strict)
         rows = []
         for output in outputs:
@@ -225,7 +254,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
                 seed = output.detach().new_zeros(output.numel())
                 seed[k] = 1
                 found = _grad((output,), values, (seed.view(output.shape),), create_graph)
-                for column, grad in zip(columns, _fill(found, values, strict, create_graph, "jacobian"), strict=True):
+                for column, grad in zip(
+                    columns, _fill(found, values, strict, create_graph, "jacobian"), strict=True
+                ):
                     column.append(grad)
             rows.append(
                 tuple(
@@ -246,13 +277,22 @@ def _scalar(func, function):
         if len(outputs) != 1:
             raise RuntimeError(f"The function given to {function} should return a single Tensor")
         if outputs[0].numel() != 1:
-            raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
+            raise RuntimeError(
+                f"The Tensor returned by the function given to {function} should contain a single element"
+            )
         return outputs[0].squeeze()
 
     return checked
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+def hessian(
+    func,
+    inputs,
+    create_graph=False,
+    strict=False,
+    vectorize=False,
+    outer_jacobian_strategy="reverse-mode",
+):
     """Compute the Hessian of a scalar function.
 
     Args:
@@ -275,7 +315,9 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
     def gradient(*points):
         output = scalar(*points)
         _check_strict((output,), strict)
-        grads = _grad((output,), points, (output.detach().new_ones(output.shape),), create_graph=True)
+        grads = _grad(
+            (output,), points, (output.detach().new_ones(output.shape),), create_graph=True
+        )
         filled = _fill(grads, points, strict, False, "jacobian")
         for index, grad in enumerate(filled):
             if strict and not grad.requires_grad:
@@ -309,7 +351,9 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
         _check_strict((output,), strict)
         grads = _grad((output,), values, (None,), create_graph=True)
         grads = _fill(grads, values, strict, False, "vhp")
-        products = _fill(_grad(grads, values, vectors, create_graph), values, strict, create_graph, "vhp")
+        products = _fill(
+            _grad(grads, values, vectors, create_graph), values, strict, create_graph, "vhp"
+        )
     return _finish(output, create_graph), _unwrap(_finish(products, create_graph), is_tuple)
 
 
@@ -334,7 +378,9 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         vectors = _vector(v, values, "hvp")
         output = _scalar(func, "hvp")(*values)
         _check_strict((output,), strict)
-        grads = _fill(_grad((output,), values, (None,), create_graph=True), values, strict, False, "hvp")
+        grads = _fill(
+            _grad((output,), values, (None,), create_graph=True), values, strict, False, "hvp"
+        )
         found = _double_backward(grads, values, vectors, create_graph)
         products = _fill(found, values, strict, create_graph, "hvp")
     return _finish(output, create_graph), _unwrap(_finish(products, create_graph), is_tuple)

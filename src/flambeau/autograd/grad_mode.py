@@ -10,13 +10,13 @@ import types
 from .. import _C
 
 __all__ = [
-    "no_grad",
     "enable_grad",
-    "set_grad_enabled",
     "inference_mode",
-    "set_multithreading_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 is_grad_enabled = _C.is_grad_enabled

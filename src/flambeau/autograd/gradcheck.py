@@ -94,7 +94,9 @@ def gradcheck(
         True
     """
     if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: forward-mode differentiation is not available in this version.")
+        raise NotImplementedError(
+            "gradcheck: forward-mode differentiation is not available in this version."
+        )
     inputs = _tuple_of(inputs)
     check = _Check(eps, atol, rtol, nondet_tol, check_grad_dtypes)
     try:
@@ -172,7 +174,9 @@ class _Check:
         complex_outputs = any(o.is_complex() for o in _tuple_of(func(*inputs)))
         for part in ("real", "imag") if complex_outputs else (None,):
             real_func = func if part is None else _parts(func, part)
-            what = "" if part is None else f" (its {'real' if part == 'real' else 'imaginary'} part)"
+            what = (
+                "" if part is None else f" (its {'real' if part == 'real' else 'imaginary'} part)"
+            )
             if fast:
                 self.directions(real_func, inputs, what)
             else:
@@ -180,7 +184,9 @@ class _Check:
 
     def whole(self, func, inputs, what):
         outputs = _differentiable_outputs(func(*inputs))
-        numerical = self.numerical(func, inputs, [o.requires_grad for o in _tuple_of(func(*inputs))])
+        numerical = self.numerical(
+            func, inputs, [o.requires_grad for o in _tuple_of(func(*inputs))]
+        )
         needed = [value for value in inputs if _needs_gradient(value)]
         for o, output in enumerate(outputs):
             analytical = self.analytical(output, needed)
@@ -209,7 +215,9 @@ class _Check:
         for k in range(flat):
             seed = output.detach().new_zeros(flat)
             seed[k] = 1
-            grads = autograd_grad(output, needed, seed.view(output.shape), retain_graph=True, allow_unused=True)
+            grads = autograd_grad(
+                output, needed, seed.view(output.shape), retain_graph=True, allow_unused=True
+            )
             for grad, source in zip(grads, needed, strict=True):
                 self.check_kind(grad, source)
             columns.append([_gradient_array(g, s) for g, s in zip(grads, needed, strict=True)])
@@ -230,13 +238,19 @@ class _Check:
 
     def numerical(self, func, inputs, keep):
         """For each needed input: one (input elements, output elements) array per kept output."""
-        return [self.numerical_in(func, inputs, value, keep) for value in inputs if _needs_gradient(value)]
+        return [
+            self.numerical_in(func, inputs, value, keep)
+            for value in inputs
+            if _needs_gradient(value)
+        ]
 
     def numerical_in(self, func, inputs, value, keep):
         def outputs():
             # Copies: an output may be a view of the input that is about to change.
             results = _tuple_of(func(*[v.clone() if v is value else v for v in inputs]))
-            return [_array(result).copy() for result, kept in zip(results, keep, strict=True) if kept]
+            return [
+                _array(result).copy() for result, kept in zip(results, keep, strict=True) if kept
+            ]
 
         def slope(where, step):
             origin = data[where].item()
@@ -253,7 +267,10 @@ class _Check:
             for where in itertools.product(*map(range, value.shape)):
                 row = slope(where, self.eps)
                 if value.is_complex():
-                    row = [dx + 1j * dy for dx, dy in zip(row, slope(where, 1j * self.eps), strict=True)]
+                    row = [
+                        dx + 1j * dy
+                        for dx, dy in zip(row, slope(where, 1j * self.eps), strict=True)
+                    ]
                 rows.append(row)
             widths = [len(column) for column in outputs()]
         return [
@@ -284,7 +301,9 @@ class _Check:
         with no_grad():
             above = _tuple_of(func(*[v.detach() + step if v is value else v for v in inputs]))
             below = _tuple_of(func(*[v.detach() - step if v is value else v for v in inputs]))
-            return [(_array(a) - _array(b)) / (2 * self.eps) for a, b in zip(above, below, strict=True)]
+            return [
+                (_array(a) - _array(b)) / (2 * self.eps) for a, b in zip(above, below, strict=True)
+            ]
 
     def expect_constant(self, func, inputs):
         outputs = _tuple_of(func(*inputs))
@@ -299,7 +318,9 @@ class _Check:
         outputs = _differentiable_outputs(func(*inputs))
         needed = [value for value in inputs if _needs_gradient(value)]
         seeds = [output.detach().new_zeros(output.shape) for output in outputs]
-        for grad, source in zip(autograd_grad(outputs, needed, seeds, allow_unused=True), needed, strict=True):
+        for grad, source in zip(
+            autograd_grad(outputs, needed, seeds, allow_unused=True), needed, strict=True
+        ):
             if grad is None:
                 continue
             if grad.dtype != source.dtype or grad.shape != source.shape:
@@ -320,11 +341,14 @@ class _Check:
                 grads = autograd_grad(tested, needed, seeds, allow_unused=True)
             except RuntimeError as error:
                 raise GradcheckError(
-                    "Expected backward function to handle undefined output grads. Please look at 'Notes about undefined "
+                    "Expected backward function to handle undefined output grads. Please look at 'Notes "
+                    "about undefined "
                     "output gradients' in 'tools/autograd/derivatives.yaml'"
                 ) from error
             if any(grad is not None and np.any(_array(grad) != 0) for grad in grads):
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero.")
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+                )
 
     def batched(self, func, inputs):
         import flambeau
@@ -333,12 +357,22 @@ class _Check:
         needed = [value for value in inputs if _needs_gradient(value)]
         for output in outputs:
             seeds = [flambeau.randn_like(output) for _ in range(2)]
-            each = [autograd_grad(output, needed, s, retain_graph=True, allow_unused=True) for s in seeds]
+            each = [
+                autograd_grad(output, needed, s, retain_graph=True, allow_unused=True)
+                for s in seeds
+            ]
             both = autograd_grad(
-                output, needed, flambeau.stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+                output,
+                needed,
+                flambeau.stack(seeds),
+                retain_graph=True,
+                allow_unused=True,
+                is_grads_batched=True,
             )
             for i, batch in enumerate(both):
-                if batch is not None and not np.allclose(_array(batch), np.concatenate([_array(one[i]) for one in each])):
+                if batch is not None and not np.allclose(
+                    _array(batch), np.concatenate([_array(one[i]) for one in each])
+                ):
                     raise GradcheckError("While computing batched gradients, got a mismatch")
 
 
@@ -413,10 +447,14 @@ def gradgradcheck(
         True
     """
     if check_fwd_over_rev:
-        raise NotImplementedError("gradgradcheck: forward-mode differentiation is not available in this version.")
+        raise NotImplementedError(
+            "gradgradcheck: forward-mode differentiation is not available in this version."
+        )
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
-        grad_outputs = _random_grads(_differentiable_outputs(func(*inputs)), gen_non_contig_grad_outputs)
+        grad_outputs = _random_grads(
+            _differentiable_outputs(func(*inputs)), gen_non_contig_grad_outputs
+        )
     else:
         grad_outputs = _tuple_of(grad_outputs)
     count = len(grad_outputs)
@@ -425,9 +463,14 @@ def gradgradcheck(
 
     def first_gradient(*args):
         values, grads = args[:-count], args[-count:]
-        values = tuple(v.requires_grad_() if _wants(v, original) else v for v, original in zip(values, inputs, strict=True))
+        values = tuple(
+            v.requires_grad_() if _wants(v, original) else v
+            for v, original in zip(values, inputs, strict=True)
+        )
         outputs = _differentiable_outputs(func(*values))
-        needed = tuple(v for v, original in zip(values, inputs, strict=True) if _needs_gradient(original))
+        needed = tuple(
+            v for v, original in zip(values, inputs, strict=True) if _needs_gradient(original)
+        )
         found = autograd_grad(outputs, needed, grads, create_graph=True, allow_unused=True)
         return tuple(grad for grad in found if grad is not None)
 

@@ -9,19 +9,19 @@ from .. import _C
 from .function import BackwardCFunction
 
 __all__ = [
-    "saved_tensors_hooks",
-    "save_on_cpu",
-    "disable_saved_tensors_hooks",
-    "register_multi_grad_hook",
-    "allow_mutation_on_saved_tensors",
-    "Node",
     "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
 ]
 
 
-class Node(abc.ABC):
+class Node(abc.ABC):  # noqa: B024 - only for isinstance()
     """What `tensor.grad_fn` is: has name(), next_functions, metadata, register_hook and register_prehook."""
 
     @classmethod
@@ -31,7 +31,9 @@ class Node(abc.ABC):
         return NotImplemented
 
 
-class GradientEdge(namedtuple("GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,))):
+class GradientEdge(
+    namedtuple("GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,))
+):
     """Where the gradient of a tensor goes: a node and the number of its output. Stands for the tensor in grad()."""
 
     __slots__ = ()
@@ -174,7 +176,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     state = _MultiState(tensors, fn)
     hook = state.any_hook if mode == "any" else None
     return _MultiHandle(
-        [tensor.register_hook(hook or state.hook_for(index)) for index, tensor in enumerate(tensors)]
+        [
+            tensor.register_hook(hook or state.hook_for(index))
+            for index, tensor in enumerate(tensors)
+        ]
     )
 
 

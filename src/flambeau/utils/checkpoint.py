@@ -14,9 +14,9 @@ from ..random import get_rng_state, set_rng_state
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
-    "check_backward_validity",
     "detach_variable",
     "get_device_states",
     "noop_context_fn",
@@ -41,9 +41,13 @@ def noop_context_fn():
 def detach_variable(inputs):
     """Detached copies of the tensors in a tuple that keep requires_grad; other values as they are."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type:  {type(inputs).__name__}")
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type:  {type(inputs).__name__}"
+        )
     return tuple(
-        value.detach().requires_grad_(value.requires_grad) if isinstance(value, _C.TensorBase) else value
+        value.detach().requires_grad_(value.requires_grad)
+        if isinstance(value, _C.TensorBase)
+        else value
         for value in inputs
     )
 
@@ -51,7 +55,9 @@ def detach_variable(inputs):
 def check_backward_validity(inputs):
     """Warn when nothing among the inputs requires grad: then reentrant checkpointing gives no gradients."""
     if not any(isinstance(value, _C.TensorBase) and value.requires_grad for value in inputs):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
+        )
 
 
 def get_device_states(*args):
@@ -140,9 +146,13 @@ class CheckpointFunction(Function):
             if isinstance(output, _C.TensorBase) and output.requires_grad
         ]
         if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
         autograd_backward([output for output, _ in pairs], [grad for _, grad in pairs])
-        found = tuple(value.grad if isinstance(value, _C.TensorBase) else None for value in detached)
+        found = tuple(
+            value.grad if isinstance(value, _C.TensorBase) else None for value in detached
+        )
         return (None, None, *found)
 
 
@@ -183,8 +193,10 @@ def checkpoint(
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, "
-            "calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if "
-            "you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+            "calling checkpoint without use_reentrant will raise an exception. "
+            "use_reentrant=False is recommended, but if "
+            "you need to preserve the current default behavior, you can pass use_reentrant=True. "
+            "Refer to docs for more "
             "details on the differences between the two variants.",
             stacklevel=2,
         )
@@ -193,7 +205,9 @@ def checkpoint(
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(
@@ -219,7 +233,7 @@ class _Stop(BaseException):
 class _Slot:
     """What the graph keeps in place of a saved tensor."""
 
-    __slots__ = ("index", "__weakref__")
+    __slots__ = ("__weakref__", "index")
 
     def __init__(self, index):
         self.index = index
@@ -235,7 +249,7 @@ class _Frame:
         self.early_stop = early_stop
         self.check = check
         self.debug = debug
-        self.slots = []     # weak: slots that died are never asked for
+        self.slots = []  # weak: slots that died are never asked for
         self.geometry = []  # of each saved tensor
         self.recomputed = {}
 
@@ -262,8 +276,10 @@ class _Frame:
                 _C._queue_backward_callback(lambda: self.recomputed.pop(run, None))
         if slot.index not in store:
             raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
-                "calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with "
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "unpacked once. If you are "
+                "calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
+                "please open an issue with "
                 "details on your use case."
             )
         tensor = store[slot.index]
@@ -284,18 +300,28 @@ class _Frame:
         def unpack(tensor):
             return tensor
 
-        with self.rng.restored(), enable_grad(), self.recompute_context, saved_tensors_hooks(pack, unpack):
+        with (
+            self.rng.restored(),
+            enable_grad(),
+            self.recompute_context,
+            saved_tensors_hooks(pack, unpack),
+        ):
             with contextlib.suppress(_Stop):
                 self.run()
         self.compare(tensors)
         return dict(enumerate(tensors))
 
     def compare(self, tensors):
-        wrong_count = len(tensors) > len(self.slots) or (not self.early_stop and len(tensors) != len(self.slots))
-        if wrong_count or len(tensors) <= max((i for i, s in enumerate(self.slots) if s() is not None), default=-1):
+        wrong_count = len(tensors) > len(self.slots) or (
+            not self.early_stop and len(tensors) != len(self.slots)
+        )
+        if wrong_count or len(tensors) <= max(
+            (i for i, s in enumerate(self.slots) if s() is not None), default=-1
+        ):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-                f"recomputation.\nNumber of tensors saved during forward: {len(self.slots)}\nNumber of tensors saved during "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.slots)}\nNumber of "
+                "tensors saved during "
                 f"recomputation: {len(tensors)}."
             )
         if not self.check:
@@ -307,7 +333,8 @@ class _Frame:
         ]
         if differing:
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the "
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                "metadata than during the "
                 "forward pass.\n" + "\n".join(differing)
             )
 
@@ -331,8 +358,10 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In "
-            "version 2.4 we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, but "
-            "if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+            "version 2.4 we will raise an exception if use_reentrant is not passed. "
+            "use_reentrant=False is recommended, but "
+            "if you need to preserve the current default behavior, you can pass "
+            "use_reentrant=True. Refer to docs for more "
             "details on the differences between the two variants.",
             stacklevel=2,
         )
