@@ -66,7 +66,7 @@ def _filled(input, mask, value):
 def _lowest(dtype):
     from .. import type_info
 
-    return float("-inf") if dtype.is_floating_point else (False if dtype is _C.bool else type_info.iinfo(dtype).min)
+    return float("-inf") if dtype.is_floating_point or dtype.is_complex else (False if dtype is _C.bool else type_info.iinfo(dtype).min)
 
 
 def _highest(dtype):
@@ -206,7 +206,7 @@ def _moment(name, input, dim, unbiased, correction, keepdim, dtype, mask, root):
     freedom = count if keepdim or not dims else count.reshape(total.shape)
     result = total / (freedom - degrees).clamp(min=0)
     result = result.sqrt() if root else result
-    return result.to(dtype.to_real() if dtype.is_complex else dtype)
+    return result.to(dtype)  # complex input gives a complex result without imaginary part, as in PyTorch
 
 
 def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
@@ -247,11 +247,11 @@ def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 def cumsum(input, dim, *, dtype=None, mask=None):
     """Running sum of the unmasked elements along `dim`."""
-    input = input.to(_integer_sum_dtype(input, dtype))
-    return _filled(input, _mask_of(input, mask, "cumsum"), 0).cumsum(dim)
+    dtype = dtype or input.dtype
+    return _filled(input.to(dtype), _mask_of(input, mask, "cumsum"), 0).cumsum(dim).to(dtype)
 
 
 def cumprod(input, dim, *, dtype=None, mask=None):
     """Running product of the unmasked elements along `dim`."""
-    input = input.to(_integer_sum_dtype(input, dtype))
-    return _filled(input, _mask_of(input, mask, "cumprod"), 1).cumprod(dim)
+    dtype = dtype or input.dtype
+    return _filled(input.to(dtype), _mask_of(input, mask, "cumprod"), 1).cumprod(dim).to(dtype)
