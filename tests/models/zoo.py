@@ -238,7 +238,7 @@ MODELS = {
             lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-4)),
     "lenet": (LeNet, lambda: _images(1, 28), F.cross_entropy, lambda p: torch.optim.Adam(p, lr=1e-3)),
     "resnet18": (ResNet18, lambda: _images(3, 64, 8), F.cross_entropy,
-                 lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True)),
+                 lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9, nesterov=True)),
     "mobilenet_v2": (MobileNetV2, lambda: _images(3, 32, 8), F.cross_entropy, lambda p: torch.optim.RMSprop(p, lr=1e-3)),
     "lstm": (LSTMTagger, lambda: _tokens(7), _per_token, lambda p: torch.optim.AdamW(p, lr=1e-2)),
     "encoder": (Encoder, lambda: _tokens(7), _per_token, lambda p: torch.optim.Adam(p, lr=1e-3, amsgrad=True)),

@@ -100,26 +100,21 @@ class _Orthogonal(Module):
         return A.mT if transposed else A
 
     def _trivialize(self, Q, init, n, k):
-        # The base takes the value, so that the original starts at zero (the identity of the map).
-        if n != k and not _is_orthogonal(Q):
-            Q = _assume_orthogonal(Q)
-        elif n == k and not _is_orthogonal(Q):
-            Q = _assume_orthogonal(Q)
-        else:
-            Q = Q.clone()
+        # The base takes the value, so that the original starts where the map is the identity.
         if n != k:
             # Complete to a square orthogonal matrix.
             extra = flambeau.randn(*Q.shape[:-2], n, n - k, dtype=Q.dtype, device=Q.device)
-            extra = extra - Q @ (Q.mH @ extra)
-            completion = flambeau.linalg.qr(extra)[0]
-            Q = flambeau.cat([Q, completion], dim=-1)
+            Q = _assume_orthogonal(flambeau.cat([Q, extra], dim=-1))
+        elif not _is_orthogonal(Q):
+            Q = _assume_orthogonal(Q)
+        else:
+            Q = Q.clone()
         self.base = Q
-        if self.orthogonal_map == _OrthMaps.householder:
-            # The identity of this map is one sign per column.
-            zero = flambeau.zeros_like(init)
-            zero.diagonal(dim1=-2, dim2=-1).fill_(1.0)
-            return zero
-        return flambeau.zeros_like(init)
+        # Householder: reflections along the axes give -I, and the signs on the diagonal undo it. The other maps do not
+        # see the diagonal.
+        minus_identity = flambeau.zeros_like(init)
+        minus_identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return minus_identity
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):

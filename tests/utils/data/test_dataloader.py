@@ -1,0 +1,174 @@
+"""DataLoader in one process and with workers: order, errors, shutdown."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import flambeau
+from flambeau.utils import data
+
+
+class Squares(data.Dataset):
+    def __init__(self, fail_at=None, die_at=None, delay=0.0):
+        self.fail_at, self.die_at, self.delay = fail_at, die_at, delay
+
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, index):
+        if index == self.fail_at:
+            raise KeyError("seven")
+        if index == self.die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(self.delay)
+        return flambeau.tensor(index * index)
+
+
+class Shared(data.IterableDataset):
+    """Each worker gives its own part."""
+
+    def __iter__(self):
+        info = data.get_worker_info()
+        return iter(range(10) if info is None else range(info.id, 10, info.num_workers))
+
+
+def test_shuffle_and_base_seed_follow_the_default_generator():
+    flambeau.manual_seed(0)
+    loader = data.DataLoader(data.TensorDataset(flambeau.arange(6)), 2, shuffle=True)
+    first = [batch.tolist() for (batch,) in loader]
+    after = flambeau.rand(1).item()
+    second = [batch.tolist() for (batch,) in loader]
+    # Recorded from PyTorch 2.13.
+    assert first == [[0, 4], [3, 5], [2, 1]]
+    assert after == pytest.approx(0.3074, abs=1e-4)
+    assert second == [[5, 3], [4, 2], [1, 0]]
+
+
+def test_tensor_dataset_batches_own_their_memory():
+    rows = flambeau.zeros(4, 2)
+    (batch,) = next(iter(data.DataLoader(data.TensorDataset(rows), 2)))
+    batch.fill_(1)
+    assert rows.sum().item() == 0
+
+
+def test_batch_size_none_gives_samples():
+    assert [int(x) for x in data.DataLoader(Squares(), batch_size=None)][:3] == [0, 1, 4]
+
+
+def test_iterable_dataset_and_drop_last():
+    batches = [b.tolist() for b in data.DataLoader(Shared(), 4, drop_last=True)]
+    assert batches == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"shuffle": True, "sampler": [1]}, "sampler option is mutually exclusive with shuffle"),
+        ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler option is mutually exclusive"),
+        ({"num_workers": -1}, "num_workers option should be non-negative"),
+        (
+            {"prefetch_factor": 2},
+            "prefetch_factor option could only be specified in multiprocessing",
+        ),
+        ({"timeout": -1}, "timeout option should be non-negative"),
+        ({"persistent_workers": True}, "persistent_workers option needs num_workers > 0"),
+        ({"batch_size": None, "drop_last": True}, "batch_size=None option disables auto-batching"),
+    ],
+)
+def test_bad_arguments(kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        data.DataLoader(range(3), **kwargs)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_workers_keep_the_order(persistent):
+    loader = data.DataLoader(Squares(), 3, num_workers=2, persistent_workers=persistent)
+    for _ in range(2):
+        assert [i for batch in loader for i in batch.tolist()] == [i * i for i in range(20)]
+
+
+def test_workers_out_of_order_give_everything():
+    loader = data.DataLoader(Squares(), 3, num_workers=2, in_order=False)
+    assert sorted(i for batch in loader for i in batch.tolist()) == [i * i for i in range(20)]
+
+
+def test_workers_share_an_iterable_dataset():
+    batches = [b.tolist() for b in data.DataLoader(Shared(), 3, num_workers=2)]
+    assert batches == [[0, 2, 4], [1, 3, 5], [6, 8], [7, 9]]
+
+
+def test_workers_have_seeds_of_their_own():
+    class Noise(data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return flambeau.rand(1)
+
+    flambeau.manual_seed(0)
+    first = [b.item() for b in data.DataLoader(Noise(), 1, num_workers=2)]
+    flambeau.manual_seed(0)
+    assert [b.item() for b in data.DataLoader(Noise(), 1, num_workers=2)] == first
+    assert len(set(first)) == 4
+
+
+def test_error_of_a_worker_carries_its_traceback():
+    with pytest.raises(KeyError, match=r"(?s)in DataLoader worker process 1.*__getitem__.*seven"):
+        list(data.DataLoader(Squares(fail_at=7), 4, num_workers=2))
+
+
+def test_error_in_worker_init_fn():
+    def fail(worker_id):
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="in DataLoader worker process 0"):
+        list(data.DataLoader(Squares(), 4, num_workers=1, worker_init_fn=fail))
+
+
+def test_dead_worker_is_an_error_at_once():
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        list(data.DataLoader(Squares(die_at=9), 4, num_workers=2))
+    assert time.monotonic() - start < 4
+
+
+def test_timeout():
+    with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
+        list(data.DataLoader(Squares(delay=0.4), 2, num_workers=1, timeout=0.2))
+
+
+def test_dropped_iterator_ends_its_workers():
+    iterator = iter(data.DataLoader(Squares(), 2, num_workers=2))
+    next(iterator)
+    workers = iterator._workers
+    del iterator
+    assert not any(worker.is_alive() for worker in workers)
+
+
+def test_interrupt_leaves_no_process_behind(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\n"
+        "from flambeau.utils import data\n"
+        "class Slow(data.Dataset):\n"
+        "    def __len__(self): return 1000\n"
+        "    def __getitem__(self, index): time.sleep(0.05); return index\n"
+        "for i, _ in enumerate(data.DataLoader(Slow(), 2, num_workers=2)):\n"
+        "    if i == 0: print('ready', flush=True)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        env=environment,
+    )  # fmt: skip
+    assert process.stdout.readline() == b"ready\n"
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=20) != 0
+    process.stdout.close()
+    time.sleep(0.2)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
