@@ -7,7 +7,9 @@ namespace flambeau {
 namespace {
 
 template <class T>
-const T& load(const char* p) { return *reinterpret_cast<const T*>(p); }
+const T& load(const char* p) {
+  return *reinterpret_cast<const T*>(p);
+}
 
 // Same dtype: values are moved, not looked at.
 template <class T>
@@ -21,7 +23,10 @@ void move_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t 
     const T value = load<T>(in);
     if (dst_stride == size) {
       if constexpr (size <= 8) {
-        constexpr DType dtype = size == 1 ? DType::UInt8 : size == 2 ? DType::Int16 : size == 4 ? DType::Int32 : DType::Int64;
+        constexpr DType dtype = size == 1   ? DType::UInt8
+                                : size == 2 ? DType::Int16
+                                : size == 4 ? DType::Int32
+                                            : DType::Int64;
         static const TileFn fill = find_tile("fill", dtype).fn;
         const void* source = &value;
         fill(&dst, &source, n, nullptr);
@@ -64,9 +69,9 @@ void cast_run(void* dst, std::int64_t dst_stride, const void* src, std::int64_t 
 }
 
 // Hot pairs have vector code (tile/cast.cpp), used when both sides are contiguous.
-constexpr const char* kTileNames[kNumDTypes] = {
-    "cast_bool",    "cast_uint8",    "cast_int8",    "cast_int16",   "cast_int32",     "cast_int64",
-    "cast_float16", "cast_bfloat16", "cast_float32", "cast_float64", "cast_complex64", "cast_complex128"};
+constexpr const char* kTileNames[kNumDTypes] = {"cast_bool",    "cast_uint8",   "cast_int8",      "cast_int16",
+                                                "cast_int32",   "cast_int64",   "cast_float16",   "cast_bfloat16",
+                                                "cast_float32", "cast_float64", "cast_complex64", "cast_complex128"};
 
 struct CastTable {
   CastFn general[kNumDTypes][kNumDTypes];

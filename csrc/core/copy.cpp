@@ -26,7 +26,8 @@ void transpose_block(T* dst, std::int64_t dst_stride, const T* src, std::int64_t
     for (std::int64_t i = 0; i < kBlock; ++i) {
       for (std::int64_t j = 0; j < kBlock; ++j) buffer[j * kBlock + i] = src[i * src_stride + j];
     }
-    for (std::int64_t j = 0; j < kBlock; ++j) std::memcpy(dst + j * dst_stride, buffer + j * kBlock, sizeof(T) * kBlock);
+    for (std::int64_t j = 0; j < kBlock; ++j)
+      std::memcpy(dst + j * dst_stride, buffer + j * kBlock, sizeof(T) * kBlock);
     return;
   }
   for (std::int64_t j = 0; j < m; ++j) {
@@ -139,7 +140,8 @@ void copy_into(const Tensor& dst, const Tensor& src) {
   if (dst.is(src)) return;
   if (dst.sizes() != src.sizes()) {
     const Dims shape = broadcast_shapes(dst.sizes(), src.sizes(), "copy_");
-    check(IntSpan(shape) == dst.sizes(), "output with shape ", dst.sizes(), " doesn't match the broadcast shape ", shape);
+    check(IntSpan(shape) == dst.sizes(), "output with shape ", dst.sizes(), " doesn't match the broadcast shape ",
+          shape);
   }
   if (dst.is_meta() || src.is_meta() || dst.numel() == 0) return;
   const DType from = src.dtype(), to = dst.dtype();
@@ -148,8 +150,7 @@ void copy_into(const Tensor& dst, const Tensor& src) {
   char* bases[2] = {static_cast<char*>(dst.data()), static_cast<char*>(src.data())};
   if (from == to && !conj && !neg) {
     if (bases[0] == bases[1] && dst.sizes() == src.sizes() && dst.strides() == src.strides()) return;
-    if (dst.is_contiguous() && src.is_contiguous() && dst.sizes() == src.sizes() &&
-        (dst.storage() != src.storage())) {
+    if (dst.is_contiguous() && src.is_contiguous() && dst.sizes() == src.sizes() && (dst.storage() != src.storage())) {
       const std::int64_t size = itemsize(to);
       parallel_for(0, dst.numel(), kGrain * 4, [&](std::int64_t begin, std::int64_t end) {
         std::memcpy(bases[0] + begin * size, bases[1] + begin * size, static_cast<std::size_t>((end - begin) * size));
@@ -270,8 +271,8 @@ Tensor resolve(const Tensor& input) { return input.is_conj() || input.is_neg() ?
 Tensor expand_to(const Tensor& input, IntSpan sizes, const char* op) {
   const std::int64_t have = input.dim(), want = sizes.size();
   check(want >= have, op, "(", torch_name_of(input.dtype()), "Tensor{", input.sizes(), "}, size=", sizes,
-        "): the number of sizes provided (", want, ") must be greater or equal to the number of dimensions in the tensor (",
-        have, ")");
+        "): the number of sizes provided (", want,
+        ") must be greater or equal to the number of dimensions in the tensor (", have, ")");
   Dims new_sizes(sizes), strides = Dims::filled(want, 0);
   for (std::int64_t i = 0; i < want; ++i) {
     const std::int64_t dim = i - (want - have);

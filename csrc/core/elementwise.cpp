@@ -62,7 +62,8 @@ void fill_tile(const Operand& operand, char* tile, const char* source, std::int6
 void scatter_bits(const Operand& operand, char* tile, std::int64_t n) noexcept { gather_bits(operand, tile, n); }
 
 // One row piece of at most kTile elements (any length if everything is direct).
-void run_piece(const Job& job, char* const* pointers, const std::int64_t* strides, Tiles& tiles, std::int64_t n) noexcept {
+void run_piece(const Job& job, char* const* pointers, const std::int64_t* strides, Tiles& tiles,
+               std::int64_t n) noexcept {
   void* arguments[kMaxOperands];
   for (int k = 0; k < job.loop.operands; ++k) {
     const Operand& operand = job.operands[k];
@@ -91,7 +92,8 @@ void run_rows(const Job& job, char* const* bases, std::int64_t begin, std::int64
   }
   job.loop.for_rows(bases, begin, end, [&](char* const* row, std::int64_t n) {
     if (job.all_direct) {
-      job.fn(reinterpret_cast<void* const*>(row), reinterpret_cast<const void* const*>(row + job.outputs), n, job.params);
+      job.fn(reinterpret_cast<void* const*>(row), reinterpret_cast<const void* const*>(row + job.outputs), n,
+             job.params);
       return;
     }
     const std::int64_t step = n < kTile ? n : kTile;
@@ -126,7 +128,9 @@ void run_rows(const Job& job, char* const* bases, std::int64_t begin, std::int64
 // Short rows: each tile is gathered from as many rows as it takes.
 void run_packed(const Job& job, char* const* bases, std::int64_t begin, std::int64_t end, Tiles& tiles) noexcept {
   const int operands = job.loop.operands;
-  const auto strided = [&](int k) { return job.operands[k].access != Access::Direct && job.operands[k].access != Access::Constant; };
+  const auto strided = [&](int k) {
+    return job.operands[k].access != Access::Direct && job.operands[k].access != Access::Constant;
+  };
   bool any_inputs = false, any_outputs = false;
   for (int k = 0; k < operands; ++k) (k < job.outputs ? any_outputs : any_inputs) |= strided(k);
   for (std::int64_t at = begin; at < end; at += kTile) {
@@ -296,7 +300,8 @@ void run_fast(const FastPath& fast, const Tensor& out, const TileKernel& kernel,
       kernel.fn(&target, arguments, end - at < kTile ? end - at : kTile, params);
       destination += kTile * out_size;
       for (int k = 0; k < fast.inputs; ++k) {
-        if (fast.direct[k] != nullptr) arguments[k] = static_cast<const char*>(arguments[k]) + kTile * itemsize(kernel.input(k));
+        if (fast.direct[k] != nullptr)
+          arguments[k] = static_cast<const char*>(arguments[k]) + kTile * itemsize(kernel.input(k));
       }
     }
   });

@@ -21,7 +21,8 @@ struct TileKernel {
   [[nodiscard]] DType input(int k) const { return condition && k == 0 ? DType::Bool : in; }
 };
 
-// Per-level registration (csrc/kernels/tile/*.cpp, compiled once per CPU level): the highest level the machine has wins.
+// Per-level registration (csrc/kernels/tile/*.cpp, compiled once per CPU level): the highest level the machine has
+// wins.
 //   const TileEntry exp_f32{"exp", DType::Float32, DType::Float32, &exp_tile<float>};
 enum class CpuLevel : std::uint8_t { Baseline, Avx2, Avx512 };
 struct TileEntry {

@@ -119,7 +119,8 @@ Tensor leaky_relu_backward(const Tensor& grad, const Tensor& input, double negat
   static constexpr Tiles tiles("leaky_relu_backward");
   return backward("leaky_relu_backward", tiles, grad, input, {negative_slope}, out);
 }
-Tensor elu_backward(const Tensor& grad, const Tensor& input, double alpha, double scale, double input_scale, const Out& out) {
+Tensor elu_backward(const Tensor& grad, const Tensor& input, double alpha, double scale, double input_scale,
+                    const Out& out) {
   static constexpr Tiles tiles("elu_backward");
   return backward("elu_backward", tiles, grad, input, {alpha, scale, input_scale}, out);
 }

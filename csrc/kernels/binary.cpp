@@ -81,7 +81,8 @@ void check_alpha(const char* op, const Scalar& alpha, DType dtype) {
   check(!alpha.is_bool() || dtype == DType::Bool, "Boolean alpha only supported for Boolean results.");
   check(is_floating(dtype) || is_complex(dtype) || alpha.is_integral(true),
         "For integral input tensors, argument alpha must not be a floating point number.");
-  check(is_complex(dtype) || !alpha.is_complex(), "For non-complex input tensors, argument alpha must not be a complex number.");
+  check(is_complex(dtype) || !alpha.is_complex(),
+        "For non-complex input tensors, argument alpha must not be a complex number.");
   (void)op;
 }
 
@@ -110,12 +111,14 @@ const Kernel add_kernel("add", &add);
 
 void check_sub_bool(const Tensor& input, const Tensor& other) {
   if (input.dtype() != DType::Bool && other.dtype() != DType::Bool) return;
-  check(!(input.dtype() == DType::Bool && other.dtype() == DType::Bool),
-        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
-        "instead.");
-  fail(ErrorKind::Runtime,
-       "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
-       "`~` or `logical_not()` operator instead.");
+  check(
+      !(input.dtype() == DType::Bool && other.dtype() == DType::Bool),
+      "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+      "instead.");
+  fail(
+      ErrorKind::Runtime,
+      "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+      "`~` or `logical_not()` operator instead.");
 }
 
 Scalar negated(const Scalar& value) {
@@ -182,7 +185,9 @@ Tensor floor_divide(const Tensor& input, const Tensor& other, const Out& out) {
   return divide("floor_divide", tiles, input, other, kDividable, out);
 }
 const Kernel floor_divide_kernel("floor_divide", &floor_divide);
-Tensor rfloor_divide(const Tensor& input, const Tensor& other, const Out& out) { return floor_divide(other, input, out); }
+Tensor rfloor_divide(const Tensor& input, const Tensor& other, const Out& out) {
+  return floor_divide(other, input, out);
+}
 const Kernel rfloor_divide_kernel("rfloor_divide", &rfloor_divide);
 
 Tensor remainder(const Tensor& input, const Tensor& other, const Out& out) {
@@ -230,7 +235,8 @@ const Kernel fmin_kernel("fmin", &fmin);
 
 Tensor heaviside(const Tensor& input, const Tensor& values, const Out& out) {
   static constexpr Tiles tiles("heaviside");
-  check(!is_complex(input.dtype()) && !is_complex(values.dtype()), "heaviside is not yet implemented for complex tensors.");
+  check(!is_complex(input.dtype()) && !is_complex(values.dtype()),
+        "heaviside is not yet implemented for complex tensors.");
   check(input.dtype() == values.dtype(), "heaviside is not yet implemented for tensors with different dtypes.");
   return elementwise("heaviside", {&input, &values}, tiles[input.dtype()], input.dtype(), nullptr, out);
 }
@@ -238,9 +244,10 @@ const Kernel heaviside_kernel("heaviside", &heaviside);
 
 // complex(real, imag) and polar(abs, angle): both float32 or both float64.
 Tensor make_complex(const char* op, const Tiles& tiles, const Tensor& a, const Tensor& b, const Out& out) {
-  check(is_floating(a.dtype()) && is_floating(b.dtype()) && a.dtype() != DType::BFloat16 && b.dtype() != DType::BFloat16,
-        "Expected both inputs to be Half, Float or Double tensors but got ", torch_name_of(a.dtype()), " and ",
-        torch_name_of(b.dtype()));
+  check(
+      is_floating(a.dtype()) && is_floating(b.dtype()) && a.dtype() != DType::BFloat16 && b.dtype() != DType::BFloat16,
+      "Expected both inputs to be Half, Float or Double tensors but got ", torch_name_of(a.dtype()), " and ",
+      torch_name_of(b.dtype()));
   check(a.dtype() == b.dtype(), "Expected object of scalar type ", torch_name_of(a.dtype()), " but got scalar type ",
         torch_name_of(b.dtype()), " for second argument");
   check(!out.given() || out[0].dtype() == to_complex(a.dtype()), "Expected object of scalar type ",

@@ -47,7 +47,8 @@ const TileTable* Tiles::resolve_table() const {
 }
 
 void check_dtype(const char* op, DType dtype, DTypeSet accepts, const char* refusal) {
-  if ((accepts & bit(dtype)) != 0) [[likely]] return;
+  if ((accepts & bit(dtype)) != 0) [[likely]]
+    return;
   if (refusal != nullptr) fail(ErrorKind::Runtime, refusal);
   throw_bad_dtype(op, dtype);
 }

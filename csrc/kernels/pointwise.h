@@ -30,7 +30,8 @@ class Tiles {
   // fn is null if no kernel can serve the dtype.
   [[nodiscard]] const TileKernel& operator[](DType dtype) const {
     const TileTable* table = table_.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]] table = resolve_table();
+    if (table == nullptr) [[unlikely]]
+      table = resolve_table();
     return (*table)[dtype];
   }
 

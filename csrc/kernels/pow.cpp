@@ -56,7 +56,8 @@ Tensor float_power(const Tensor& input, const Tensor& exponent, const Out& out) 
   const bool complex = is_complex(input.dtype()) || is_complex(exponent.dtype());
   const DType dtype = complex ? DType::Complex128 : DType::Float64;
   if (out.given()) {
-    check(out[0].dtype() == dtype, out.inplace ? "the base given to float_power_ has dtype " : "the output given to float_power has dtype ",
+    check(out[0].dtype() == dtype,
+          out.inplace ? "the base given to float_power_ has dtype " : "the output given to float_power has dtype ",
           torch_name_of(out[0].dtype()), " but the operation's result requires dtype ", torch_name_of(dtype));
   }
   return elementwise("float_power", {&input, &exponent}, tiles[dtype], dtype, nullptr, out);

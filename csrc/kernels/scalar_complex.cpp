@@ -14,7 +14,9 @@ Z in(c128 z) { return {z.re, z.im}; }
 c128 out(const Z& z) { return {z.real(), z.imag()}; }
 
 template <Z (*F)(const Z&)>
-c128 apply(c128 z) { return out(F(in(z))); }
+c128 apply(c128 z) {
+  return out(F(in(z)));
+}
 template <Z (*F)(const Z&)>
 using Function = Map1<&apply<F>, c128>;
 
@@ -100,9 +102,13 @@ c128 logaddexp_z(c128 a, c128 b) {
 const Map2<&logaddexp_z, c128> logaddexp_entry("logaddexp");
 
 template <class T>
-T modulus(Complex<T> z) { return std::hypot(z.re, z.im); }
+T modulus(Complex<T> z) {
+  return std::hypot(z.re, z.im);
+}
 template <class T>
-T phase(Complex<T> z) { return std::isnan(z.re) || std::isnan(z.im) ? std::numeric_limits<T>::quiet_NaN() : std::atan2(z.im, z.re); }
+T phase(Complex<T> z) {
+  return std::isnan(z.re) || std::isnan(z.im) ? std::numeric_limits<T>::quiet_NaN() : std::atan2(z.im, z.re);
+}
 const Map1<&modulus<float>, c64, float> abs_c64("abs");
 const Map1<&modulus<double>, c128, double> abs_c128("abs");
 const Map1<&phase<float>, c64, float> angle_c64("angle");
@@ -110,9 +116,13 @@ const Map1<&phase<double>, c128, double> angle_c128("angle");
 
 // Two real tiles in, one complex out. polar(r, phi) and complex(re, im).
 template <class T>
-Complex<T> make_complex(T re, T im) { return {re, im}; }
+Complex<T> make_complex(T re, T im) {
+  return {re, im};
+}
 template <class T>
-Complex<T> make_polar(T r, T phi) { return {r * std::cos(phi), r * std::sin(phi)}; }
+Complex<T> make_polar(T r, T phi) {
+  return {r * std::cos(phi), r * std::sin(phi)};
+}
 const Map2<&make_complex<float>, float, c64> complex_c64("complex");
 const Map2<&make_complex<double>, double, c128> complex_c128("complex");
 const Map2<&make_polar<float>, float, c64> polar_c64("polar");

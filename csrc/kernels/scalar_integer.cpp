@@ -9,7 +9,9 @@ using namespace scalar_tiles;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-void set_flag(const void* params) { __atomic_store_n(static_cast<int*>(const_cast<void*>(params)), 1, __ATOMIC_RELAXED); }
+void set_flag(const void* params) {
+  __atomic_store_n(static_cast<int*>(const_cast<void*>(params)), 1, __ATOMIC_RELAXED);
+}
 i64 negate(i64 a) { return static_cast<i64>(0 - static_cast<u64>(a)); }
 
 // -1 is apart because INT64_MIN / -1 traps.
@@ -54,7 +56,8 @@ i64 power(i64 base, i64 exponent) {
 const Map2<&power, i64> power_entry("pow");
 
 i64 gcd(i64 a, i64 b) {
-  u64 x = a < 0 ? 0 - static_cast<u64>(a) : static_cast<u64>(a), y = b < 0 ? 0 - static_cast<u64>(b) : static_cast<u64>(b);
+  u64 x = a < 0 ? 0 - static_cast<u64>(a) : static_cast<u64>(a),
+      y = b < 0 ? 0 - static_cast<u64>(b) : static_cast<u64>(b);
   while (y != 0) {
     const u64 rest = x % y;
     x = y;

@@ -74,7 +74,9 @@ T sinc(T x) {
 const Map1<&sinc<double>, double> sinc_entry("sinc");
 
 template <class T>
-T angle(T x) { return std::isnan(x) ? x : x < 0 ? static_cast<T>(3.14159265358979323846) : T(0); }
+T angle(T x) {
+  return std::isnan(x) ? x : x < 0 ? static_cast<T>(3.14159265358979323846) : T(0);
+}
 const Map1<&angle<float>, float> angle_f32("angle");
 const Map1<&angle<double>, double> angle_f64("angle");
 
@@ -97,7 +99,9 @@ T nan_to_num(T x, const void* params) {
   return x;
 }
 template <class T>
-Complex<T> nan_to_num_complex(Complex<T> z, const void* params) { return {nan_to_num(z.re, params), nan_to_num(z.im, params)}; }
+Complex<T> nan_to_num_complex(Complex<T> z, const void* params) {
+  return {nan_to_num(z.re, params), nan_to_num(z.im, params)};
+}
 const Map1p<&nan_to_num<float>, float> nan_to_num_f32("nan_to_num");
 const Map1p<&nan_to_num<double>, double> nan_to_num_f64("nan_to_num");
 const Map1p<&nan_to_num_complex<float>, c64> nan_to_num_c64("nan_to_num");
@@ -149,7 +153,9 @@ const Map2<&xlog1py, double> xlog1py_entry("xlog1py");
 
 // 0 below zero, `values` at zero, 1 above; NaN gives 1 - as PyTorch compares.
 template <class T>
-T heaviside(T x, T values) { return x == 0 ? values : static_cast<T>(!(x < 0)); }
+T heaviside(T x, T values) {
+  return x == 0 ? values : static_cast<T>(!(x < 0));
+}
 bool heaviside_bool(bool x, bool values) { return x || values; }
 const Map2<&heaviside<float>, float> heaviside_f32("heaviside");
 const Map2<&heaviside<double>, double> heaviside_f64("heaviside");

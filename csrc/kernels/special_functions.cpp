@@ -1,4 +1,5 @@
-// Gamma, error and Bessel functions. Series and asymptotic expansions from Abramowitz & Stegun, cited by formula number.
+// Gamma, error and Bessel functions. Series and asymptotic expansions from Abramowitz & Stegun, cited by formula
+// number.
 #include "kernels/special_functions.h"
 
 #include <cmath>
@@ -13,9 +14,9 @@ constexpr double kPi = 3.14159265358979323846, kInf = std::numeric_limits<double
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kEps = 1.1e-16;
 constexpr double kSqrtHalf = 0.70710678118654752440;
 // B_2k
-constexpr double kBernoulli[] = {1.0 / 6,       -1.0 / 30, 1.0 / 42,           -1.0 / 30,       5.0 / 66,
-                                 -691.0 / 2730, 7.0 / 6,   -3617.0 / 510,      43867.0 / 798,   -174611.0 / 330,
-                                 854513.0 / 138, -236364091.0 / 2730};
+constexpr double kBernoulli[] = {1.0 / 6,       -1.0 / 30,       1.0 / 42,       -1.0 / 30,
+                                 5.0 / 66,      -691.0 / 2730,   7.0 / 6,        -3617.0 / 510,
+                                 43867.0 / 798, -174611.0 / 330, 854513.0 / 138, -236364091.0 / 2730};
 
 }  // namespace
 

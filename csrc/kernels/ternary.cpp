@@ -11,8 +11,9 @@ Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, 
         torch_name_of(condition.dtype()));
   const DType dtype = input.dtype() == other.dtype() ? input.dtype() : result_type(input, other);
   // Values are moved, not looked at: the tile of any type of that size serves.
-  constexpr DType by_size[17] = {{}, DType::UInt8, DType::Int16, {}, DType::Float32, {}, {}, {}, DType::Float64,
-                                 {}, {}, {}, {}, {}, {}, {}, DType::Complex128};
+  constexpr DType by_size[17] = {
+      {}, DType::UInt8, DType::Int16, {}, DType::Float32,   {}, {}, {}, DType::Float64, {}, {}, {},
+      {}, {},           {},           {}, DType::Complex128};
   static const TileTable& tiles = find_tiles("where");
   const TileKernel kernel{tiles[by_size[itemsize(dtype)]].fn, dtype, dtype, true};
   return elementwise("where", {&condition, &input, &other}, kernel, dtype, nullptr, out);

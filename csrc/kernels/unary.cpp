@@ -13,7 +13,8 @@ constexpr DTypeSet kNumbers = kInts | kFloats | kComplexes;
 constexpr UnaryInfo kInfos[] = {
     {"abs", U::Modulus, kNumbers, Tiles("abs")},
     {"neg", U::Same, kNumbers, Tiles("neg"),
-     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+     "or "
      "`logical_not()` operator instead."},
     {"reciprocal", U::Float, kAny, Tiles("reciprocal")},
     {"sqrt", U::Float, kAny, Tiles("sqrt")},

@@ -8,9 +8,14 @@
 namespace flambeau::FLAMBEAU_ISA {
 
 template <class T>
-[[gnu::always_inline]] inline T at(const void* const* in, int k, std::int64_t i) { return static_cast<const T*>(in[k])[i]; }
+[[gnu::always_inline]] inline T at(const void* const* in, int k, std::int64_t i) {
+  return static_cast<const T*>(in[k])[i];
+}
 
-template <class T> struct Identity { using type = T; };
+template <class T>
+struct Identity {
+  using type = T;
+};
 
 // Functors: struct Add { template <class T> static T call(T a, T b); }; the result type is the output's.
 template <class F, class T>

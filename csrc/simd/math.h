@@ -6,8 +6,10 @@
 
 namespace flambeau::FLAMBEAU_ISA {
 
-template <class T> struct Constants;
-template <> struct Constants<float> {
+template <class T>
+struct Constants;
+template <>
+struct Constants<float> {
   static constexpr int kMantissa = 23;
   static constexpr std::int32_t kOneBits = 0x3f800000, kSqrtHalfBits = 0x3f3504f3;
   static constexpr float kMagic = 0x1.8p23F, kMinNormal = 0x1p-126F, kSubnormalScale = 0x1p23F;
@@ -22,7 +24,8 @@ template <> struct Constants<float> {
   static constexpr float kSin[] = {-1.95868828e-4F, 8.3327436e-3F, -1.66666646e-1F};
   static constexpr float kCos[] = {2.45469318e-5F, -1.38882984e-3F, 4.16666646e-2F};
 };
-template <> struct Constants<double> {
+template <>
+struct Constants<double> {
   static constexpr int kMantissa = 52;
   static constexpr std::int64_t kOneBits = 0x3ff0000000000000, kSqrtHalfBits = 0x3fe6a09e667f3bcd;
   static constexpr double kMagic = 0x1.8p52, kMinNormal = 0x1p-1022, kSubnormalScale = 0x1p52;
@@ -32,17 +35,24 @@ template <> struct Constants<double> {
   static constexpr double kLog10Of2High = 0x1.34413509fp-2, kLog10Of2Low = 0x1.e7fbcc47c4acdp-40;
   static constexpr double kPio2[4] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69, 0.0};
   static constexpr double kTrigLimit = 1e5;
-  static constexpr double kExp[] = {2.09148825634850695e-9, 2.51054909069866954e-8, 2.75572731719410277e-7,
-                                    2.75572547404054151e-6, 2.48015873259201617e-5, 1.98412698753421422e-4,
-                                    1.38888888888836415e-3, 8.33333333332598557e-3, 4.16666666666666698e-2,
-                                    1.66666666666666711e-1, 5.0e-1};
+  static constexpr double kExp[] = {2.09148825634850695e-9,
+                                    2.51054909069866954e-8,
+                                    2.75572731719410277e-7,
+                                    2.75572547404054151e-6,
+                                    2.48015873259201617e-5,
+                                    1.98412698753421422e-4,
+                                    1.38888888888836415e-3,
+                                    8.33333333332598557e-3,
+                                    4.16666666666666698e-2,
+                                    1.66666666666666711e-1,
+                                    5.0e-1};
   static constexpr double kLog[] = {1.46170375487916502e-1, 1.53316740301678618e-1, 1.81828905566956035e-1,
                                     2.22222111151441615e-1, 2.85714286260958915e-1, 3.9999999999899239e-1,
                                     6.6666666666666697e-1};
   static constexpr double kSin[] = {1.59175674789067995e-10, -2.50511240313820815e-8, 2.75573160649867715e-6,
-                                    -1.98412698366860081e-4, 8.33333333333090042e-3, -1.66666666666666646e-1};
-  static constexpr double kCos[] = {-1.13822809577026328e-11, 2.0876141380294957e-9, -2.75573172482293661e-7,
-                                    2.48015872987202923e-5, -1.38888888888873672e-3, 4.16666666666666654e-2};
+                                    -1.98412698366860081e-4, 8.33333333333090042e-3,  -1.66666666666666646e-1};
+  static constexpr double kCos[] = {-1.13822809577026328e-11, 2.0876141380294957e-9,   -2.75573172482293661e-7,
+                                    2.48015872987202923e-5,   -1.38888888888873672e-3, 4.16666666666666654e-2};
 };
 
 template <class T, int N>
@@ -66,7 +76,9 @@ template <class T>
 
 // exp(r) - 1 for |r| <= ln(2) / 2.
 template <class T>
-[[gnu::always_inline]] inline Vec<T> expm1_reduced(Vec<T> r) { return fma(r * r, poly(r, Constants<T>::kExp), r); }
+[[gnu::always_inline]] inline Vec<T> expm1_reduced(Vec<T> r) {
+  return fma(r * r, poly(r, Constants<T>::kExp), r);
+}
 
 // x = n ln2 + r; the product n * ln2_high is exact.
 template <class T>
@@ -176,7 +188,9 @@ template <class T>
   return (Vec<T>(T(1)) + expm1_reduced(r)) * pow2(n);  // 2^128 is the bit pattern of infinity
 }
 template <class T>
-[[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) { return Vec<T>(T(1)) / (Vec<T>(T(1)) + exp_normal(-x)); }
+[[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) {
+  return Vec<T>(T(1)) / (Vec<T>(T(1)) + exp_normal(-x));
+}
 
 template <class T>
 [[gnu::always_inline]] inline Vec<T> tanh(Vec<T> x) {
@@ -212,7 +226,7 @@ template <class T>
   constexpr float kSmall[] = {8.33471862e-5F, -8.13470933e-4F, 5.20036859e-3F, -2.68591515e-2F,
                               1.12836915e-1F, -3.76126335e-1F, 1.28379167e-1F};
   constexpr float kLarge[] = {-1.04606568e-6F, 3.43885088e-5F, -4.98825008e-4F, 4.30378931e-3F,
-                              -2.51395503e-2F, 1.07855653e-1F, 6.34148184e-1F, 1.28902798e-1F};
+                              -2.51395503e-2F, 1.07855653e-1F, 6.34148184e-1F,  1.28902798e-1F};
   const Vec<float> t = min(Vec<float>(4.0F), abs(x));
   const Vec<float> small = fma(x, poly(x * x, kSmall), x);
   Vec<float> n;

@@ -6,14 +6,17 @@
 namespace flambeau::FLAMBEAU_ISA {
 
 // (atan(t) / t - 1) / t^2 in t^2 on [0, 1]; (asin(t) / t - 1) / t^2 in t^2 on [0, 1/4].
-template <class T> struct InverseTables;
-template <> struct InverseTables<float> {
-  static constexpr float kAtan[] = {-2.38699732e-3F, 1.35077714e-2F, -3.5871539e-2F,  6.25016944e-2F, -8.65688043e-2F,
+template <class T>
+struct InverseTables;
+template <>
+struct InverseTables<float> {
+  static constexpr float kAtan[] = {-2.38699732e-3F, 1.35077714e-2F,  -3.5871539e-2F, 6.25016944e-2F, -8.65688043e-2F,
                                     1.10337641e-1F,  -1.42785687e-1F, 1.99997393e-1F, -3.33333317e-1F};
   static constexpr float kAsin[] = {3.37007263e-2F, 1.71437168e-2F, 3.11017278e-2F,
                                     4.45993192e-2F, 7.50009476e-2F, 1.66666663e-1F};
 };
-template <> struct InverseTables<double> {
+template <>
+struct InverseTables<double> {
   static constexpr double kAtan[] = {
       1.80619546186121522e-5, -1.99961893779013821e-4, 1.04960350849685151e-3, -3.49588597391630952e-3,
       8.36893117845016214e-3, -1.55351524754141761e-2, 2.3696731580048622e-2,  -3.12771890669963848e-2,
@@ -28,10 +31,14 @@ template <> struct InverseTables<double> {
 };
 
 template <class T>
-[[gnu::always_inline]] inline Vec<T> constant(double value) { return Vec<T>(static_cast<T>(value)); }
+[[gnu::always_inline]] inline Vec<T> constant(double value) {
+  return Vec<T>(static_cast<T>(value));
+}
 // pi/2 in two parts.
 template <class T>
-[[gnu::always_inline]] inline Vec<T> half_pi_low() { return constant<T>(sizeof(T) == 4 ? -4.37113883e-8 : 6.123233995736766e-17); }
+[[gnu::always_inline]] inline Vec<T> half_pi_low() {
+  return constant<T>(sizeof(T) == 4 ? -4.37113883e-8 : 6.123233995736766e-17);
+}
 
 template <class T>
 [[gnu::always_inline]] inline Vec<T> atan_unit(Vec<T> t) {  // 0 <= t <= 1
@@ -62,7 +69,9 @@ template <class T>
 
 // asin of |x| <= 1/2, and the piece 2 asin(sqrt((1 - |x|) / 2)) that serves beyond.
 template <class T>
-[[gnu::always_inline]] inline Vec<T> asin_core(Vec<T> t, Vec<T> z) { return fma(t * z, poly(z, InverseTables<T>::kAsin), t); }
+[[gnu::always_inline]] inline Vec<T> asin_core(Vec<T> t, Vec<T> z) {
+  return fma(t * z, poly(z, InverseTables<T>::kAsin), t);
+}
 template <class T>
 [[gnu::always_inline]] inline Vec<T> asin(Vec<T> x) {
   const Vec<T> a = abs(x);
@@ -79,7 +88,8 @@ template <class T>
   const Vec<T> y = asin_core(select(outer, sqrt(z), a), z);
   const Vec<T> inner = constant<T>(1.57079632679489661923) - (copysign(y, x) - half_pi_low<T>());
   const auto negative = x < constant<T>(0);
-  const Vec<T> beyond = select(negative, constant<T>(3.14159265358979323846) - (y + y - (half_pi_low<T>() + half_pi_low<T>())), y + y);
+  const Vec<T> beyond =
+      select(negative, constant<T>(3.14159265358979323846) - (y + y - (half_pi_low<T>() + half_pi_low<T>())), y + y);
   return select(outer, beyond, inner);
 }
 

@@ -21,13 +21,16 @@ inline constexpr CpuLevel kLevel = FLAMBEAU_VEC_BYTES == 64   ? CpuLevel::Avx512
                                                               : CpuLevel::Baseline;
 
 // Spelled per type: GCC 12 takes a vector_size typedef of a dependent type for the element type in overloads.
-template <class T> struct VecTypes;
-template <> struct VecTypes<float> {
+template <class T>
+struct VecTypes;
+template <>
+struct VecTypes<float> {
   using Int = std::int32_t;
   typedef float Raw __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
   typedef std::int32_t Mask __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
 };
-template <> struct VecTypes<double> {
+template <>
+struct VecTypes<double> {
   using Int = std::int64_t;
   typedef double Raw __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
   typedef std::int64_t Mask __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
@@ -77,16 +80,26 @@ struct Vec {
 };
 
 template <class T>
-[[gnu::always_inline]] inline typename Vec<T>::Mask bits(Vec<T> x) { return (typename Vec<T>::Mask)x.v; }
+[[gnu::always_inline]] inline typename Vec<T>::Mask bits(Vec<T> x) {
+  return (typename Vec<T>::Mask)x.v;
+}
 template <class T>
-[[gnu::always_inline]] inline Vec<T> from_bits(typename Vec<T>::Mask x) { return (typename Vec<T>::Raw)x; }
+[[gnu::always_inline]] inline Vec<T> from_bits(typename Vec<T>::Mask x) {
+  return (typename Vec<T>::Raw)x;
+}
 template <class T>
-[[gnu::always_inline]] inline Vec<T> select(typename Vec<T>::Mask mask, Vec<T> yes, Vec<T> no) { return mask ? yes.v : no.v; }
+[[gnu::always_inline]] inline Vec<T> select(typename Vec<T>::Mask mask, Vec<T> yes, Vec<T> no) {
+  return mask ? yes.v : no.v;
+}
 // NaN in either operand: the result is b (as minps does). Put the value that may be NaN second to keep it.
 template <class T>
-[[gnu::always_inline]] inline Vec<T> min(Vec<T> a, Vec<T> b) { return a.v < b.v ? a.v : b.v; }
+[[gnu::always_inline]] inline Vec<T> min(Vec<T> a, Vec<T> b) {
+  return a.v < b.v ? a.v : b.v;
+}
 template <class T>
-[[gnu::always_inline]] inline Vec<T> max(Vec<T> a, Vec<T> b) { return a.v > b.v ? a.v : b.v; }
+[[gnu::always_inline]] inline Vec<T> max(Vec<T> a, Vec<T> b) {
+  return a.v > b.v ? a.v : b.v;
+}
 template <class T>
 [[gnu::always_inline]] inline Vec<T> abs(Vec<T> x) {
   using Int = typename Vec<T>::Int;

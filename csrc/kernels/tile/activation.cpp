@@ -6,7 +6,9 @@ namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
 template <class T>
-[[gnu::always_inline]] inline Vec<T> k(double value) { return Vec<T>(static_cast<T>(value)); }
+[[gnu::always_inline]] inline Vec<T> k(double value) {
+  return Vec<T>(static_cast<T>(value));
+}
 [[gnu::always_inline]] inline double param(const void* params, int i) { return static_cast<const double*>(params)[i]; }
 
 // Scalar double erf for float64 lanes: rare enough to go through libm.
@@ -16,37 +18,44 @@ template <class T>
 }
 using flambeau::FLAMBEAU_ISA::erf;
 
-template <class T> struct Relu {
+template <class T>
+struct Relu {
   explicit Relu(const void*) {}
   T operator()(T x) const { return x <= T(0) ? T(0) : x; }  // NaN stays
 };
-template <class T> struct LeakyRelu {
+template <class T>
+struct LeakyRelu {
   T slope;
   explicit LeakyRelu(const void* p) : slope(static_cast<T>(param(p, 0))) {}
   T operator()(T x) const { return x > T(0) ? x : x * slope; }
 };
 // params: threshold, value
-template <class T> struct Threshold {
+template <class T>
+struct Threshold {
   T threshold, value;
   explicit Threshold(const void* p) : threshold(static_cast<T>(param(p, 0))), value(static_cast<T>(param(p, 1))) {}
   T operator()(T x) const { return x <= threshold ? value : x; }
 };
 // grad where x > threshold
-template <class T> struct ThresholdGrad {
+template <class T>
+struct ThresholdGrad {
   T threshold;
   explicit ThresholdGrad(const void* p) : threshold(static_cast<T>(param(p, 0))) {}
   T operator()(T grad, T x) const { return x <= threshold ? T(0) : grad; }
 };
-template <class T> struct LeakyReluGrad {
+template <class T>
+struct LeakyReluGrad {
   T slope;
   explicit LeakyReluGrad(const void* p) : slope(static_cast<T>(param(p, 0))) {}
   T operator()(T grad, T x) const { return x > T(0) ? grad : grad * slope; }
 };
-template <class T> struct PRelu {
+template <class T>
+struct PRelu {
   explicit PRelu(const void*) {}
   T operator()(T x, T weight) const { return x > T(0) ? x : x * weight; }
 };
-template <class T> struct HardSwish {
+template <class T>
+struct HardSwish {
   explicit HardSwish(const void*) {}
   T operator()(T x) const {
     T gate = x + T(3);
@@ -54,7 +63,8 @@ template <class T> struct HardSwish {
     return x * gate / T(6);
   }
 };
-template <class T> struct HardSigmoid {
+template <class T>
+struct HardSigmoid {
   explicit HardSigmoid(const void*) {}
   T operator()(T x) const {
     T gate = x + T(3);
@@ -62,40 +72,48 @@ template <class T> struct HardSigmoid {
     return gate / T(6);
   }
 };
-template <class T> struct HardShrink {
+template <class T>
+struct HardShrink {
   T lambda;
   explicit HardShrink(const void* p) : lambda(static_cast<T>(param(p, 0))) {}
   T operator()(T x) const { return (x >= -lambda) & (x <= lambda) ? T(0) : x; }
 };
-template <class T> struct SoftShrink {
+template <class T>
+struct SoftShrink {
   T lambda;
   explicit SoftShrink(const void* p) : lambda(static_cast<T>(param(p, 0))) {}
   T operator()(T x) const { return x > lambda ? x - lambda : x < -lambda ? x + lambda : x != x ? x : T(0); }
 };
 
 // params: alpha, scale, input_scale. scale * (x > 0 ? x : alpha * expm1(x * input_scale))
-template <class T> struct Elu {
+template <class T>
+struct Elu {
   Vec<T> negative, positive, input;
-  explicit Elu(const void* p) : negative(k<T>(param(p, 0) * param(p, 1))), positive(k<T>(param(p, 1))), input(k<T>(param(p, 2))) {}
+  explicit Elu(const void* p)
+      : negative(k<T>(param(p, 0) * param(p, 1))), positive(k<T>(param(p, 1))), input(k<T>(param(p, 2))) {}
   Vec<T> operator()(Vec<T> x) const { return select(x <= k<T>(0), expm1(x * input) * negative, x * positive); }
 };
 // grad, x, with the same params
-template <class T> struct EluGrad {
+template <class T>
+struct EluGrad {
   Vec<T> negative, positive, input;
   explicit EluGrad(const void* p)
-      : negative(k<T>(param(p, 0) * param(p, 1) * param(p, 2))), positive(k<T>(param(p, 1))), input(k<T>(param(p, 2))) {}
+      : negative(k<T>(param(p, 0) * param(p, 1) * param(p, 2))),
+        positive(k<T>(param(p, 1))),
+        input(k<T>(param(p, 2))) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     return grad * select(x <= k<T>(0), exp(x * input) * negative, positive);
   }
 };
-// Phi(x) and exp(-x^2 / 2). float32: Phi(-|x|) = t P(t) exp(-x^2 / 2) with t = 1 / (1 + p |x| / sqrt(2)), the form of A&S
-// 7.1.26 with P of degree 9 (1e-8 relative): one exponential serves the function and its derivative.
-template <class T> struct Normal {
+// Phi(x) and exp(-x^2 / 2). float32: Phi(-|x|) = t P(t) exp(-x^2 / 2) with t = 1 / (1 + p |x| / sqrt(2)), the form of
+// A&S 7.1.26 with P of degree 9 (1e-8 relative): one exponential serves the function and its derivative.
+template <class T>
+struct Normal {
   Vec<T> cdf, bell;
 };
 [[gnu::always_inline]] inline Normal<float> normal(Vec<float> x) {
-  constexpr float kTail[] = {3.02626972e-2F, -1.69183207e-1F, 3.39115656e-1F, -3.14699126e-1F, 2.80272364e-1F,
-                             -4.15573377e-2F, 1.0883697e-1F,  8.15089725e-2F, 9.30624804e-2F,  9.238053e-2F};
+  constexpr float kTail[] = {3.02626972e-2F,  -1.69183207e-1F, 3.39115656e-1F, -3.14699126e-1F, 2.80272364e-1F,
+                             -4.15573377e-2F, 1.0883697e-1F,   8.15089725e-2F, 9.30624804e-2F,  9.238053e-2F};
   const Vec<float> one(1.0F), t = one / fma(abs(x), Vec<float>(0.3275911F * 0.70710678118654752F), one);
   const Vec<float> bell = exp_normal(Vec<float>(-0.5F) * x * x), tail = t * poly(t, kTail) * bell;
   return {select(x < Vec<float>(0.0F), tail, one - tail), bell};
@@ -103,12 +121,14 @@ template <class T> struct Normal {
 [[gnu::always_inline]] inline Normal<double> normal(Vec<double> x) {
   return {k<double>(0.5) * (k<double>(1) + erf(x * k<double>(0.70710678118654752440))), exp(k<double>(-0.5) * x * x)};
 }
-template <class T> struct Gelu {
+template <class T>
+struct Gelu {
   explicit Gelu(const void*) {}
   // -inf Phi(-inf) is 0, not NaN.
   Vec<T> operator()(Vec<T> x) const { return max(Vec<T>(-Constants<T>::kMax), x) * normal(x).cdf; }
 };
-template <class T> struct GeluGrad {
+template <class T>
+struct GeluGrad {
   explicit GeluGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     const Normal<T> n = normal(x);
@@ -119,11 +139,13 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> gelu_inner(Vec<T> x) {
   return k<T>(0.79788456080286535588) * (x + k<T>(0.044715) * x * x * x);
 }
-template <class T> struct GeluTanh {
+template <class T>
+struct GeluTanh {
   explicit GeluTanh(const void*) {}
   Vec<T> operator()(Vec<T> x) const { return k<T>(0.5) * x * (k<T>(1) + tanh(gelu_inner(x))); }
 };
-template <class T> struct GeluTanhGrad {
+template <class T>
+struct GeluTanhGrad {
   explicit GeluTanhGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     const Vec<T> t = tanh(gelu_inner(x));
@@ -131,11 +153,13 @@ template <class T> struct GeluTanhGrad {
     return grad * (k<T>(0.5) * (k<T>(1) + t) + k<T>(0.5) * x * (k<T>(1) - t * t) * slope);
   }
 };
-template <class T> struct Silu {
+template <class T>
+struct Silu {
   explicit Silu(const void*) {}
   Vec<T> operator()(Vec<T> x) const { return x / (k<T>(1) + exp_normal(-x)); }
 };
-template <class T> struct SiluGrad {
+template <class T>
+struct SiluGrad {
   explicit SiluGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     const Vec<T> s = sigmoid(x);
@@ -148,11 +172,13 @@ template <class T>
   const Vec<T> e = exp(min(k<T>(20), x)), n = e * (e + k<T>(2));
   return select(x > k<T>(20), k<T>(1), n / (n + k<T>(2)));
 }
-template <class T> struct Mish {
+template <class T>
+struct Mish {
   explicit Mish(const void*) {}
   Vec<T> operator()(Vec<T> x) const { return x * tanh_softplus(x); }
 };
-template <class T> struct MishGrad {
+template <class T>
+struct MishGrad {
   explicit MishGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     const Vec<T> t = tanh_softplus(x);
@@ -160,7 +186,8 @@ template <class T> struct MishGrad {
   }
 };
 // params: beta, threshold
-template <class T> struct Softplus {
+template <class T>
+struct Softplus {
   Vec<T> beta, threshold;
   explicit Softplus(const void* p) : beta(k<T>(param(p, 0))), threshold(k<T>(param(p, 1))) {}
   Vec<T> operator()(Vec<T> x) const {
@@ -168,7 +195,8 @@ template <class T> struct Softplus {
     return select(scaled > threshold, x, log1p(exp(scaled)) / beta);
   }
 };
-template <class T> struct SoftplusGrad {
+template <class T>
+struct SoftplusGrad {
   Vec<T> beta, threshold;
   explicit SoftplusGrad(const void* p) : beta(k<T>(param(p, 0))), threshold(k<T>(param(p, 1))) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
@@ -176,16 +204,19 @@ template <class T> struct SoftplusGrad {
     return select(scaled > threshold, grad, grad * sigmoid(scaled));
   }
 };
-template <class T> struct LogSigmoid {
+template <class T>
+struct LogSigmoid {
   explicit LogSigmoid(const void*) {}
   Vec<T> operator()(Vec<T> x) const { return min(k<T>(0), x) - log1p(exp(-abs(x))); }
 };
 // grad, result
-template <class T> struct SigmoidGrad {
+template <class T>
+struct SigmoidGrad {
   explicit SigmoidGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> y) const { return grad * (k<T>(1) - y) * y; }
 };
-template <class T> struct TanhGrad {
+template <class T>
+struct TanhGrad {
   explicit TanhGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> y) const { return grad * (k<T>(1) - y * y); }
 };

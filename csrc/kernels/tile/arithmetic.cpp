@@ -5,35 +5,83 @@ namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
 struct Add {
-  template <class T> static T call(T a, T b) { return add(a, b); }
+  template <class T>
+  static T call(T a, T b) {
+    return add(a, b);
+  }
   static bool call(bool a, bool b) { return a | b; }
 };
-struct Sub { template <class T> static T call(T a, T b) { return sub(a, b); } };
+struct Sub {
+  template <class T>
+  static T call(T a, T b) {
+    return sub(a, b);
+  }
+};
 struct Mul {
-  template <class T> static T call(T a, T b) { return mul(a, b); }
+  template <class T>
+  static T call(T a, T b) {
+    return mul(a, b);
+  }
   static bool call(bool a, bool b) { return a & b; }
 };
 // a conj(b): what the gradient of a product needs.
 struct MulConj {
-  template <class T> static T call(T a, T b) { return mul(a, b); }
+  template <class T>
+  static T call(T a, T b) {
+    return mul(a, b);
+  }
   static bool call(bool a, bool b) { return a & b; }
-  template <class T> static Complex<T> call(Complex<T> a, Complex<T> b) { return a * Complex<T>(b.re, -b.im); }
+  template <class T>
+  static Complex<T> call(Complex<T> a, Complex<T> b) {
+    return a * Complex<T>(b.re, -b.im);
+  }
 };
-struct Div { template <class T> static T call(T a, T b) { return a / b; } };
+struct Div {
+  template <class T>
+  static T call(T a, T b) {
+    return a / b;
+  }
+};
 // params: the factor, in the tile's dtype
-template <class T> struct AddScaled {
+template <class T>
+struct AddScaled {
   T alpha;
   explicit AddScaled(const void* params) : alpha(*static_cast<const T*>(params)) {}
   T operator()(T a, T b) const { return add(a, mul(alpha, b)); }
 };
 // NaN wins in maximum and minimum, loses in fmax and fmin.
-struct Maximum { template <class T> static T call(T a, T b) { return (a > b) | (a != a) ? a : b; } };
-struct Minimum { template <class T> static T call(T a, T b) { return (a < b) | (a != a) ? a : b; } };
-struct Fmax { template <class T> static T call(T a, T b) { return (a > b) | (b != b) ? a : b; } };
-struct Fmin { template <class T> static T call(T a, T b) { return (a < b) | (b != b) ? a : b; } };
+struct Maximum {
+  template <class T>
+  static T call(T a, T b) {
+    return (a > b) | (a != a) ? a : b;
+  }
+};
+struct Minimum {
+  template <class T>
+  static T call(T a, T b) {
+    return (a < b) | (a != a) ? a : b;
+  }
+};
+struct Fmax {
+  template <class T>
+  static T call(T a, T b) {
+    return (a > b) | (b != b) ? a : b;
+  }
+};
+struct Fmin {
+  template <class T>
+  static T call(T a, T b) {
+    return (a < b) | (b != b) ? a : b;
+  }
+};
 
 // C: quotient rounded towards zero; remainder with the sign of the dividend. Integers are in special_math.cpp.
-struct TruncDiv { template <class T> static T call(T a, T b) { return trunc1(a / b); } };
+struct TruncDiv {
+  template <class T>
+  static T call(T a, T b) {
+    return trunc1(a / b);
+  }
+};
 
 const Register2<Add, bool, u8, i8, i16, i32, i64, float, double, c64, c128> add_entry("add");
 const Register2<Sub, u8, i8, i16, i32, i64, float, double, c64, c128> sub_entry("sub");

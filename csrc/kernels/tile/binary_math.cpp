@@ -22,9 +22,15 @@ struct RegisterVec2 {
   }
 };
 
-struct Atan2 { template <class T> static Vec<T> call(Vec<T> y, Vec<T> x) { return atan2(y, x); } };
+struct Atan2 {
+  template <class T>
+  static Vec<T> call(Vec<T> y, Vec<T> x) {
+    return atan2(y, x);
+  }
+};
 struct LogAddExp {
-  template <class T> static Vec<T> call(Vec<T> a, Vec<T> b) {
+  template <class T>
+  static Vec<T> call(Vec<T> a, Vec<T> b) {
     // The difference of equal infinities is NaN: there the sum is either of them.
     const Vec<T> high = select((a > b) | (a != a), a, b);
     const Vec<T> y = high + log1p(exp(-abs(a - b)));
@@ -32,7 +38,8 @@ struct LogAddExp {
   }
 };
 struct Xlogy {
-  template <class T> static Vec<T> call(Vec<T> x, Vec<T> y) {
+  template <class T>
+  static Vec<T> call(Vec<T> x, Vec<T> y) {
     const Vec<T> zero(T(0));
     return select(y != y, y, select(x == zero, zero, x * log(y)));
   }
@@ -177,7 +184,8 @@ void division_i32(void* const* out, const void* const* in, std::int64_t n, const
     zero |= d == 0 ? 1 : 0;
     const double exact = static_cast<double>(x) / static_cast<double>(d == 0 ? 1 : d);
     const double whole = kRound == Round::Floor || kRound == Round::Remainder ? floor1(exact) : trunc1(exact);
-    const i32 quotient = static_cast<i32>(static_cast<std::uint32_t>(static_cast<i64>(whole)));  // wraps for INT_MIN / -1
+    const i32 quotient =
+        static_cast<i32>(static_cast<std::uint32_t>(static_cast<i64>(whole)));  // wraps for INT_MIN / -1
     if constexpr (kRound == Round::Trunc || kRound == Round::Floor) {
       y[i] = quotient;
     } else {

@@ -1,18 +1,38 @@
-// Bitwise logic and shifts. A shift by a negative count or by the width or more gives 0 (or the sign), as PyTorch has it.
+// Bitwise logic and shifts. A shift by a negative count or by the width or more gives 0 (or the sign), as PyTorch has
+// it.
 #include "kernels/tile/functors.h"
 
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-struct BitAnd { template <class T> static T call(T a, T b) { return static_cast<T>(a & b); } };
-struct BitOr { template <class T> static T call(T a, T b) { return static_cast<T>(a | b); } };
-struct BitXor { template <class T> static T call(T a, T b) { return static_cast<T>(a ^ b); } };
+struct BitAnd {
+  template <class T>
+  static T call(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitOr {
+  template <class T>
+  static T call(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitXor {
+  template <class T>
+  static T call(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
 struct BitNot {
-  template <class T> static T call(T a) { return static_cast<T>(~a); }
+  template <class T>
+  static T call(T a) {
+    return static_cast<T>(~a);
+  }
   static bool call(bool a) { return !a; }
 };
 struct ShiftLeft {
-  template <class T> static T call(T a, T b) {
+  template <class T>
+  static T call(T a, T b) {
     using U = typename Wrapping<T>::type;
     constexpr int kWidth = sizeof(T) * 8;
     const bool out_of_range = static_cast<i64>(b) < 0 || static_cast<i64>(b) >= kWidth;
@@ -20,7 +40,8 @@ struct ShiftLeft {
   }
 };
 struct ShiftRight {
-  template <class T> static T call(T a, T b) {
+  template <class T>
+  static T call(T a, T b) {
     constexpr int kWidth = sizeof(T) * 8;
     constexpr bool kSigned = T(-1) < T(0);
     constexpr int kLast = kSigned ? kWidth - 1 : kWidth;

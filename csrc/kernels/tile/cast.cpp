@@ -1,5 +1,6 @@
 // Conversions worth vector code: to and from float32 and float64, and between the widths of integers.
 #include "kernels/tile/functors.h"
+#include "simd/half.h"
 
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
@@ -11,67 +12,25 @@ void cast_tile(void* const* out, const void* const* in, std::int64_t n, const vo
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
 }
 
-void half_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  float* y = static_cast<float*>(out[0]);
-  const Half* x = static_cast<const Half*>(in[0]);
+template <class To, class From, class Move>
+[[gnu::always_inline]] inline void by_vectors(void* const* out, const void* const* in, std::int64_t n, Move move) {
+  To* y = static_cast<To*>(out[0]);
+  const From* x = static_cast<const From*>(in[0]);
   std::int64_t i = 0;
-#if FLAMBEAU_VEC_BYTES >= 64
-  for (; i + 16 <= n; i += 16) {
-    _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i))));
-  }
-#elif FLAMBEAU_VEC_BYTES >= 32
-  for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
-  }
-#endif
-  for (; i < n; ++i) y[i] = static_cast<float>(x[i]);
+  for (; i + Vec<float>::size <= n; i += Vec<float>::size) move(x + i, y + i);
+  for (; i < n; ++i) y[i] = convert<To>(x[i]);
+}
+void half_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
+  by_vectors<float, Half>(out, in, n, [](const Half* x, float* y) { load_half(x).store(y); });
 }
 void float_to_half(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  Half* y = static_cast<Half*>(out[0]);
-  const float* x = static_cast<const float*>(in[0]);
-  std::int64_t i = 0;
-#if FLAMBEAU_VEC_BYTES >= 64
-  for (; i + 16 <= n; i += 16) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i),
-                        _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
-  }
-#elif FLAMBEAU_VEC_BYTES >= 32
-  for (; i + 8 <= n; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
-  }
-#endif
-  for (; i < n; ++i) y[i] = Half(x[i]);
+  by_vectors<Half, float>(out, in, n, [](const float* x, Half* y) { store_half(Vec<float>::load(x), y); });
 }
-
-constexpr int kLanes = FLAMBEAU_VEC_BYTES / 4;
-typedef std::uint32_t Words __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
-typedef std::uint16_t Halves __attribute__((vector_size(FLAMBEAU_VEC_BYTES / 2)));
-
 void bf16_to_float(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  std::uint32_t* y = static_cast<std::uint32_t*>(out[0]);
-  const std::uint16_t* x = static_cast<const std::uint16_t*>(in[0]);
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    Halves halves;
-    __builtin_memcpy(&halves, x + i, sizeof(halves));
-    const Words words = __builtin_convertvector(halves, Words) << 16;
-    __builtin_memcpy(y + i, &words, sizeof(words));
-  }
-  for (; i < n; ++i) y[i] = std::uint32_t(x[i]) << 16;
+  by_vectors<float, BFloat16>(out, in, n, [](const BFloat16* x, float* y) { load_bf16(x).store(y); });
 }
 void float_to_bf16(void* const* out, const void* const* in, std::int64_t n, const void*) noexcept {
-  BFloat16* y = static_cast<BFloat16*>(out[0]);
-  const float* x = static_cast<const float*>(in[0]);
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const Vec<float> value = Vec<float>::load(x + i);
-    const Words word = (Words)value.v;
-    const Words rounded = (word + 0x7fffU + ((word >> 16) & 1U)) >> 16, quiet = (word >> 16) | 0x40U;
-    const Words chosen = value != value ? quiet : rounded;
-    const Halves halves = __builtin_convertvector(chosen, Halves);
-    __builtin_memcpy(y + i, &halves, sizeof(halves));
-  }
-  for (; i < n; ++i) y[i] = BFloat16(x[i]);
+  by_vectors<BFloat16, float>(out, in, n, [](const float* x, BFloat16* y) { store_bf16(Vec<float>::load(x), y); });
 }
 
 // Truncation by the hardware's conversion: out of range gives the lowest integer, as convert() defines it.

@@ -4,38 +4,122 @@
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-struct Eq { template <class T> static bool call(T a, T b) { return a == b; } };
-struct Ne { template <class T> static bool call(T a, T b) { return a != b; } };
-struct Lt { template <class T> static bool call(T a, T b) { return a < b; } };
-struct Le { template <class T> static bool call(T a, T b) { return a <= b; } };
-struct Gt { template <class T> static bool call(T a, T b) { return a > b; } };
-struct Ge { template <class T> static bool call(T a, T b) { return a >= b; } };
+struct Eq {
+  template <class T>
+  static bool call(T a, T b) {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  static bool call(T a, T b) {
+    return a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  static bool call(T a, T b) {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  static bool call(T a, T b) {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  static bool call(T a, T b) {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  static bool call(T a, T b) {
+    return a >= b;
+  }
+};
 
 template <class T>
-[[gnu::always_inline]] inline bool truth(T x) { return x != T(0); }
-struct And { template <class T> static bool call(T a, T b) { return truth(a) & truth(b); } };
-struct Or { template <class T> static bool call(T a, T b) { return truth(a) | truth(b); } };
-struct Xor { template <class T> static bool call(T a, T b) { return truth(a) != truth(b); } };
-struct Not { template <class T> static bool call(T a) { return !truth(a); } };
+[[gnu::always_inline]] inline bool truth(T x) {
+  return x != T(0);
+}
+struct And {
+  template <class T>
+  static bool call(T a, T b) {
+    return truth(a) & truth(b);
+  }
+};
+struct Or {
+  template <class T>
+  static bool call(T a, T b) {
+    return truth(a) | truth(b);
+  }
+};
+struct Xor {
+  template <class T>
+  static bool call(T a, T b) {
+    return truth(a) != truth(b);
+  }
+};
+struct Not {
+  template <class T>
+  static bool call(T a) {
+    return !truth(a);
+  }
+};
 
 template <class T>
-[[gnu::always_inline]] inline bool nan1(T x) { return x != x; }
+[[gnu::always_inline]] inline bool nan1(T x) {
+  return x != x;
+}
 template <class T>
-[[gnu::always_inline]] inline bool inf1(T x) { return abs1(x) == T(__builtin_inf()); }
+[[gnu::always_inline]] inline bool inf1(T x) {
+  return abs1(x) == T(__builtin_inf());
+}
 struct IsNan {
-  template <class T> static bool call(T x) { return nan1(x); }
-  template <class T> static bool call(Complex<T> z) { return nan1(z.re) | nan1(z.im); }
+  template <class T>
+  static bool call(T x) {
+    return nan1(x);
+  }
+  template <class T>
+  static bool call(Complex<T> z) {
+    return nan1(z.re) | nan1(z.im);
+  }
 };
 struct IsInf {
-  template <class T> static bool call(T x) { return inf1(x); }
-  template <class T> static bool call(Complex<T> z) { return inf1(z.re) | inf1(z.im); }
+  template <class T>
+  static bool call(T x) {
+    return inf1(x);
+  }
+  template <class T>
+  static bool call(Complex<T> z) {
+    return inf1(z.re) | inf1(z.im);
+  }
 };
 struct IsFinite {
-  template <class T> static bool call(T x) { return abs1(x) < T(__builtin_inf()); }
-  template <class T> static bool call(Complex<T> z) { return call(z.re) & call(z.im); }
+  template <class T>
+  static bool call(T x) {
+    return abs1(x) < T(__builtin_inf());
+  }
+  template <class T>
+  static bool call(Complex<T> z) {
+    return call(z.re) & call(z.im);
+  }
 };
-struct IsPosInf { template <class T> static bool call(T x) { return x == T(__builtin_inf()); } };
-struct IsNegInf { template <class T> static bool call(T x) { return x == -T(__builtin_inf()); } };
+struct IsPosInf {
+  template <class T>
+  static bool call(T x) {
+    return x == T(__builtin_inf());
+  }
+};
+struct IsNegInf {
+  template <class T>
+  static bool call(T x) {
+    return x == -T(__builtin_inf());
+  }
+};
 struct SignBit {
   static bool call(i64 x) { return x < 0; }
   static bool call(float x) { return __builtin_signbitf(x) != 0; }

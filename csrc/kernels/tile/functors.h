@@ -11,12 +11,18 @@ using i16 = std::int16_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 
-template <class T> inline constexpr bool kIsComplex = false;
-template <> inline constexpr bool kIsComplex<c64> = true;
-template <> inline constexpr bool kIsComplex<c128> = true;
-template <class T> inline constexpr bool kIsFloating = false;
-template <> inline constexpr bool kIsFloating<float> = true;
-template <> inline constexpr bool kIsFloating<double> = true;
+template <class T>
+inline constexpr bool kIsComplex = false;
+template <>
+inline constexpr bool kIsComplex<c64> = true;
+template <>
+inline constexpr bool kIsComplex<c128> = true;
+template <class T>
+inline constexpr bool kIsFloating = false;
+template <>
+inline constexpr bool kIsFloating<float> = true;
+template <>
+inline constexpr bool kIsFloating<double> = true;
 
 [[gnu::always_inline]] inline float abs1(float x) { return __builtin_fabsf(x); }
 [[gnu::always_inline]] inline double abs1(double x) { return __builtin_fabs(x); }
@@ -32,11 +38,26 @@ template <> inline constexpr bool kIsFloating<double> = true;
 [[gnu::always_inline]] inline double rint1(double x) { return __builtin_rint(x); }
 
 // Signed overflow wraps, as PyTorch's integers do: arithmetic on the unsigned type of the same width.
-template <class T> struct Wrapping { using type = T; };
-template <> struct Wrapping<i8> { using type = std::uint8_t; };
-template <> struct Wrapping<i16> { using type = std::uint16_t; };
-template <> struct Wrapping<i32> { using type = std::uint32_t; };
-template <> struct Wrapping<i64> { using type = std::uint64_t; };
+template <class T>
+struct Wrapping {
+  using type = T;
+};
+template <>
+struct Wrapping<i8> {
+  using type = std::uint8_t;
+};
+template <>
+struct Wrapping<i16> {
+  using type = std::uint16_t;
+};
+template <>
+struct Wrapping<i32> {
+  using type = std::uint32_t;
+};
+template <>
+struct Wrapping<i64> {
+  using type = std::uint64_t;
+};
 template <class T>
 [[gnu::always_inline]] inline T add(T a, T b) {
   using U = typename Wrapping<T>::type;
@@ -51,7 +72,8 @@ template <class T>
 [[gnu::always_inline]] inline T mul(T a, T b) {
   using U = typename Wrapping<T>::type;
   if constexpr (sizeof(T) == 2 && !kIsFloating<T>) {
-    return static_cast<T>(static_cast<std::uint32_t>(static_cast<U>(a)) * static_cast<std::uint32_t>(static_cast<U>(b)));
+    return static_cast<T>(static_cast<std::uint32_t>(static_cast<U>(a)) *
+                          static_cast<std::uint32_t>(static_cast<U>(b)));
   } else {
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
   }

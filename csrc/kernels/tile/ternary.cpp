@@ -5,24 +5,26 @@ namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
 // params: the factor, in the tile's dtype. out = a + value * b * c
-template <class T> struct AddCMul {
+template <class T>
+struct AddCMul {
   T value;
   explicit AddCMul(const void* params) : value(*static_cast<const T*>(params)) {}
   T operator()(T a, T b, T c) const { return add(a, mul(mul(value, b), c)); }
 };
-template <class T> struct AddCDiv {
+template <class T>
+struct AddCDiv {
   T value;
   explicit AddCDiv(const void* params) : value(*static_cast<const T*>(params)) {}
   T operator()(T a, T b, T c) const { return a + value * b / c; }
 };
 // Towards the nearer end, so that weight 1 gives exactly `end`.
-template <class T> struct Lerp {
+template <class T>
+struct Lerp {
   explicit Lerp(const void*) {}
   T operator()(T start, T end, T weight) const {
     if constexpr (kIsComplex<T>) {
       const auto square = weight.re * weight.re + weight.im * weight.im;
-      return square < decltype(square)(0.25) ? start + weight * (end - start)
-                                             : end - (end - start) * (T(1) - weight);
+      return square < decltype(square)(0.25) ? start + weight * (end - start) : end - (end - start) * (T(1) - weight);
     } else {
       const T low = start + weight * (end - start), high = end - (end - start) * (T(1) - weight);
       return abs1(weight) < T(0.5) ? low : high;
@@ -31,25 +33,33 @@ template <class T> struct Lerp {
 };
 // NaN in any operand wins; where the bounds cross, the upper one does.
 template <class T>
-[[gnu::always_inline]] inline T clamp_low(T x, T low) { return (x < low) | (low != low) ? low : x; }
+[[gnu::always_inline]] inline T clamp_low(T x, T low) {
+  return (x < low) | (low != low) ? low : x;
+}
 template <class T>
-[[gnu::always_inline]] inline T clamp_high(T x, T high) { return (x > high) | (high != high) ? high : x; }
-template <class T> struct Clamp3 {
+[[gnu::always_inline]] inline T clamp_high(T x, T high) {
+  return (x > high) | (high != high) ? high : x;
+}
+template <class T>
+struct Clamp3 {
   explicit Clamp3(const void*) {}
   T operator()(T x, T low, T high) const { return x != x ? x : clamp_high(clamp_low(x, low), high); }
 };
 // params: {low, high}
-template <class T> struct Clamp {
+template <class T>
+struct Clamp {
   T low, high;
   explicit Clamp(const void* params) : low(static_cast<const T*>(params)[0]), high(static_cast<const T*>(params)[1]) {}
   T operator()(T x) const { return clamp_high(clamp_low(x, low), high); }
 };
-template <class T> struct ClampMin {
+template <class T>
+struct ClampMin {
   T low;
   explicit ClampMin(const void* params) : low(*static_cast<const T*>(params)) {}
   T operator()(T x) const { return clamp_low(x, low); }
 };
-template <class T> struct ClampMax {
+template <class T>
+struct ClampMax {
   T high;
   explicit ClampMax(const void* params) : high(*static_cast<const T*>(params)) {}
   T operator()(T x) const { return clamp_high(x, high); }

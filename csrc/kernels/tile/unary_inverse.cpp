@@ -5,15 +5,57 @@
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-struct Atan { template <class T> static Vec<T> call(Vec<T> x) { return atan(x); } };
-struct Asin { template <class T> static Vec<T> call(Vec<T> x) { return asin(x); } };
-struct Acos { template <class T> static Vec<T> call(Vec<T> x) { return acos(x); } };
-struct Sinh { template <class T> static Vec<T> call(Vec<T> x) { return sinh(x); } };
-struct Cosh { template <class T> static Vec<T> call(Vec<T> x) { return cosh(x); } };
-struct Asinh { template <class T> static Vec<T> call(Vec<T> x) { return asinh(x); } };
-struct Acosh { template <class T> static Vec<T> call(Vec<T> x) { return acosh(x); } };
-struct Atanh { template <class T> static Vec<T> call(Vec<T> x) { return atanh(x); } };
-struct Erfinv { static Vec<float> call(Vec<float> x) { return erfinv(x); } };
+struct Atan {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return atan(x);
+  }
+};
+struct Asin {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return asin(x);
+  }
+};
+struct Acos {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return acos(x);
+  }
+};
+struct Sinh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return sinh(x);
+  }
+};
+struct Cosh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return cosh(x);
+  }
+};
+struct Asinh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return asinh(x);
+  }
+};
+struct Acosh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return acosh(x);
+  }
+};
+struct Atanh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return atanh(x);
+  }
+};
+struct Erfinv {
+  static Vec<float> call(Vec<float> x) { return erfinv(x); }
+};
 
 const RegisterVec1<Atan, float, double> atan_entry("atan");
 const RegisterVec1<Asin, float, double> asin_entry("asin");

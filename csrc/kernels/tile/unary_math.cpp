@@ -5,16 +5,63 @@
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-struct Exp { template <class T> static Vec<T> call(Vec<T> x) { return exp(x); } };
-struct Exp2 { template <class T> static Vec<T> call(Vec<T> x) { return exp2(x); } };
-struct Expm1 { template <class T> static Vec<T> call(Vec<T> x) { return expm1(x); } };
-struct Log { template <class T> static Vec<T> call(Vec<T> x) { return log(x); } };
-struct Log2 { template <class T> static Vec<T> call(Vec<T> x) { return log2(x); } };
-struct Log10 { template <class T> static Vec<T> call(Vec<T> x) { return log10(x); } };
-struct Log1p { template <class T> static Vec<T> call(Vec<T> x) { return log1p(x); } };
-struct Tanh { template <class T> static Vec<T> call(Vec<T> x) { return tanh(x); } };
-struct Sigmoid { template <class T> static Vec<T> call(Vec<T> x) { return sigmoid(x); } };
-struct Erf { static Vec<float> call(Vec<float> x) { return erf(x); } };
+struct Exp {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return exp(x);
+  }
+};
+struct Exp2 {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return exp2(x);
+  }
+};
+struct Expm1 {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return expm1(x);
+  }
+};
+struct Log {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return log(x);
+  }
+};
+struct Log2 {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return log2(x);
+  }
+};
+struct Log10 {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return log10(x);
+  }
+};
+struct Log1p {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return log1p(x);
+  }
+};
+struct Tanh {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return tanh(x);
+  }
+};
+struct Sigmoid {
+  template <class T>
+  static Vec<T> call(Vec<T> x) {
+    return sigmoid(x);
+  }
+};
+struct Erf {
+  static Vec<float> call(Vec<float> x) { return erf(x); }
+};
 
 enum class Trig { Sin, Cos, Tan };
 [[gnu::always_inline]] inline float libm(Trig which, float x) {

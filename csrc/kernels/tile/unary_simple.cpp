@@ -5,33 +5,102 @@ namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
 struct Neg {
-  template <class T> static T call(T x) { return sub(T(0), x); }
+  template <class T>
+  static T call(T x) {
+    return sub(T(0), x);
+  }
   static float call(float x) { return -x; }
   static double call(double x) { return -x; }
   static c64 call(c64 x) { return -x; }
   static c128 call(c128 x) { return -x; }
 };
 struct Abs {
-  template <class T> static T call(T x) { return x < 0 ? sub(T(0), x) : x; }
+  template <class T>
+  static T call(T x) {
+    return x < 0 ? sub(T(0), x) : x;
+  }
   static u8 call(u8 x) { return x; }
   static float call(float x) { return abs1(x); }
   static double call(double x) { return abs1(x); }
 };
-struct Square { template <class T> static T call(T x) { return mul(x, x); } };
-struct Cube { template <class T> static T call(T x) { return mul(mul(x, x), x); } };
-struct Reciprocal { template <class T> static T call(T x) { return T(1) / x; } };
-struct Sqrt { template <class T> static T call(T x) { return sqrt1(x); } };
-struct Rsqrt { template <class T> static T call(T x) { return T(1) / sqrt1(x); } };
-struct Sign {
-  template <class T> static T call(T x) { return static_cast<T>((x > T(0)) - (x < T(0))); }
+struct Square {
+  template <class T>
+  static T call(T x) {
+    return mul(x, x);
+  }
 };
-struct Floor { template <class T> static T call(T x) { return floor1(x); } };
-struct Ceil { template <class T> static T call(T x) { return ceil1(x); } };
-struct Trunc { template <class T> static T call(T x) { return trunc1(x); } };
-struct Round { template <class T> static T call(T x) { return rint1(x); } };
-struct Frac { template <class T> static T call(T x) { return x - trunc1(x); } };
-struct Copy { template <class T> static T call(T x) { return x; } };
-struct Conj { template <class T> static Complex<T> call(Complex<T> z) { return {z.re, -z.im}; } };
+struct Cube {
+  template <class T>
+  static T call(T x) {
+    return mul(mul(x, x), x);
+  }
+};
+struct Reciprocal {
+  template <class T>
+  static T call(T x) {
+    return T(1) / x;
+  }
+};
+struct Sqrt {
+  template <class T>
+  static T call(T x) {
+    return sqrt1(x);
+  }
+};
+struct Rsqrt {
+  template <class T>
+  static T call(T x) {
+    return T(1) / sqrt1(x);
+  }
+};
+struct Sign {
+  template <class T>
+  static T call(T x) {
+    return static_cast<T>((x > T(0)) - (x < T(0)));
+  }
+};
+struct Floor {
+  template <class T>
+  static T call(T x) {
+    return floor1(x);
+  }
+};
+struct Ceil {
+  template <class T>
+  static T call(T x) {
+    return ceil1(x);
+  }
+};
+struct Trunc {
+  template <class T>
+  static T call(T x) {
+    return trunc1(x);
+  }
+};
+struct Round {
+  template <class T>
+  static T call(T x) {
+    return rint1(x);
+  }
+};
+struct Frac {
+  template <class T>
+  static T call(T x) {
+    return x - trunc1(x);
+  }
+};
+struct Copy {
+  template <class T>
+  static T call(T x) {
+    return x;
+  }
+};
+struct Conj {
+  template <class T>
+  static Complex<T> call(Complex<T> z) {
+    return {z.re, -z.im};
+  }
+};
 
 const Register1<Neg, u8, i8, i16, i32, i64, float, double, c64, c128> neg_entry("neg");
 const Register1<Abs, u8, i8, i16, i32, i64, float, double> abs_entry("abs");

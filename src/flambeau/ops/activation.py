@@ -2,9 +2,9 @@
 
 import math
 
+from .. import _C
 from .exp_log import exp
 from .pointwise import ones_like, unary, zeros_like
-from .. import _C
 from .registry import composite, native
 from .special_unary import sigmoid
 from .ternary import where
@@ -281,7 +281,9 @@ def _(grad, grad_output, input, beta, threshold):
     return where(input * beta > threshold, 0, grad * grad_output * gate * (1 - gate) * beta)
 
 
-logsigmoid = native("logsigmoid(Tensor input) -> Tensor", out=True, doc="log(sigmoid(input)), without overflow.")
+logsigmoid = native(
+    "logsigmoid(Tensor input) -> Tensor", out=True, doc="log(sigmoid(input)), without overflow."
+)
 
 
 @logsigmoid.vjp
@@ -428,7 +430,9 @@ def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 def _rrelu_slopes(input, lower, upper, training):
     if lower > upper:
-        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}"
+        )
     if not training:
         return where(input > 0, 1.0, (lower + upper) / 2).to(input.dtype)
     negative = input <= 0

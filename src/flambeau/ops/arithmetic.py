@@ -95,7 +95,10 @@ mul = binary(
 multiply = mul
 
 # input * conj(other) in one pass: the gradient of a product, for real and complex numbers alike.
-_mul_conj = native("mul_conj(Tensor input, Tensor other) -> Tensor", doc="Multiply input by the conjugate of other.")
+_mul_conj = native(
+    "mul_conj(Tensor input, Tensor other) -> Tensor",
+    doc="Multiply input by the conjugate of other.",
+)
 
 
 @mul.vjp("input")
@@ -152,7 +155,11 @@ def _(grad, input, other, rounding_mode):
     return _mul_conj(-grad, input / other / other)
 
 
-_rdiv = native("rdiv(Tensor input, Tensor other) -> Tensor", methods=("__rtruediv__", "__rdiv__"), doc="other / input.")
+_rdiv = native(
+    "rdiv(Tensor input, Tensor other) -> Tensor",
+    methods=("__rtruediv__", "__rdiv__"),
+    doc="other / input.",
+)
 
 
 @_rdiv.vjp("input")
@@ -214,9 +221,13 @@ def _remainder_number_vjp(grad, self, other):
     return -grad * _rfloor_divide(other, self)
 
 
-remainder = overload("remainder", _remainder_tensor, number_first("remainder", rule=_remainder_number_vjp))
+remainder = overload(
+    "remainder", _remainder_tensor, number_first("remainder", rule=_remainder_number_vjp)
+)
 
-fmod = binary("fmod", "Remainder of the division rounded towards zero: it has the sign of input, as in C.")
+fmod = binary(
+    "fmod", "Remainder of the division rounded towards zero: it has the sign of input, as in C."
+)
 
 
 @fmod.vjp("input")
@@ -270,7 +281,9 @@ def _(grad, input, exponent, result):
     return _pow_exponent_vjp(grad, input, exponent, result)
 
 
-_rpow = native("rpow(Tensor input, Tensor other) -> Tensor", methods=("__rpow__",), doc="other ** input.")
+_rpow = native(
+    "rpow(Tensor input, Tensor other) -> Tensor", methods=("__rpow__",), doc="other ** input."
+)
 
 
 @_rpow.vjp("input")
@@ -283,7 +296,9 @@ def _(grad, input, other):
     return _mul_conj(grad, where(input == 0, 0, input * other.pow(input - 1)))
 
 
-_pow_scalar = native("pow_scalar(Scalar self, Tensor exponent) -> Tensor", out=True, doc="A number to tensor powers.")
+_pow_scalar = native(
+    "pow_scalar(Scalar self, Tensor exponent) -> Tensor", out=True, doc="A number to tensor powers."
+)
 
 
 @_pow_scalar.vjp
@@ -304,7 +319,9 @@ _float_power_tensor = native(
 
 @_float_power_tensor.vjp("input")
 def _(grad, input, exponent):
-    return _mul_conj(grad, where(exponent == 0, 0, exponent * _float_power_tensor(input, exponent - 1)))
+    return _mul_conj(
+        grad, where(exponent == 0, 0, exponent * _float_power_tensor(input, exponent - 1))
+    )
 
 
 @_float_power_tensor.vjp("exponent")
@@ -373,7 +390,9 @@ def _(grad, input, result):
     return where(modulus == 0, 0, turned / modulus)
 
 
-signbit = unary("signbit", "Whether the sign bit is set; true for -0.0.", inplace=False, non_differentiable=STEP)
+signbit = unary(
+    "signbit", "Whether the sign bit is set; true for -0.0.", inplace=False, non_differentiable=STEP
+)
 
 reciprocal = unary("reciprocal", "1 / input.")
 
@@ -433,7 +452,9 @@ def _(grad, other, result):
     return grad * (other / result)
 
 
-nextafter = binary("nextafter", "The next representable number after input towards other.", numbers=False)
+nextafter = binary(
+    "nextafter", "The next representable number after input towards other.", numbers=False
+)
 
 
 @nextafter.vjp("input")
@@ -447,11 +468,18 @@ def _(grad):
 
 
 heaviside = binary(
-    "heaviside", "0 below zero, `values` at zero, 1 above.", other="values", non_differentiable=STEP,
+    "heaviside",
+    "0 below zero, `values` at zero, 1 above.",
+    other="values",
+    non_differentiable=STEP,
     numbers=False,
 )
-gcd = binary("gcd", "Greatest common divisor of integers.", non_differentiable=INTEGRAL, numbers=False)
-lcm = binary("lcm", "Least common multiple of integers.", non_differentiable=INTEGRAL, numbers=False)
+gcd = binary(
+    "gcd", "Greatest common divisor of integers.", non_differentiable=INTEGRAL, numbers=False
+)
+lcm = binary(
+    "lcm", "Least common multiple of integers.", non_differentiable=INTEGRAL, numbers=False
+)
 
 maximum = binary("maximum", "The larger of two; NaN if either is.", inplace=False, numbers=False)
 
@@ -479,7 +507,9 @@ def _(grad, input, other):
     return where(input == other, grad / 2, where(other > input, 0, grad))
 
 
-fmax = binary("fmax", "The larger of two; the other one if one is NaN.", inplace=False, numbers=False)
+fmax = binary(
+    "fmax", "The larger of two; the other one if one is NaN.", inplace=False, numbers=False
+)
 
 
 @fmax.vjp("input")
@@ -492,7 +522,9 @@ def _(grad, input, other):
     return where((input >= other) | other.isnan(), 0, grad)
 
 
-fmin = binary("fmin", "The smaller of two; the other one if one is NaN.", inplace=False, numbers=False)
+fmin = binary(
+    "fmin", "The smaller of two; the other one if one is NaN.", inplace=False, numbers=False
+)
 
 
 @fmin.vjp("input")

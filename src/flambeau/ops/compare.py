@@ -15,11 +15,15 @@ def _test(name, doc):
 
 
 eq = _compare("eq", "Whether input equals other, elementwise.", "__eq__")
-ne = not_equal = _compare("ne", "Whether input differs from other, elementwise.", "not_equal", "__ne__")
+ne = not_equal = _compare(
+    "ne", "Whether input differs from other, elementwise.", "not_equal", "__ne__"
+)
 lt = less = _compare("lt", "Whether input < other, elementwise.", "less", "__lt__")
 le = less_equal = _compare("le", "Whether input <= other, elementwise.", "less_equal", "__le__")
 gt = greater = _compare("gt", "Whether input > other, elementwise.", "greater", "__gt__")
-ge = greater_equal = _compare("ge", "Whether input >= other, elementwise.", "greater_equal", "__ge__")
+ge = greater_equal = _compare(
+    "ge", "Whether input >= other, elementwise.", "greater_equal", "__ge__"
+)
 
 logical_and = _compare("logical_and", "Whether both are nonzero.", numbers=False)
 logical_or = _compare("logical_or", "Whether one is nonzero.", numbers=False)

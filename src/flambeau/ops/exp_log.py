@@ -62,7 +62,9 @@ def _(grad, input):
     return grad / (input + 1).conj()
 
 
-logaddexp = binary("logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False, numbers=False)
+logaddexp = binary(
+    "logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False, numbers=False
+)
 
 
 @logaddexp.vjp("input")
@@ -75,7 +77,9 @@ def _(grad, input, other):
     return grad / (1 + exp(input - other)).conj()
 
 
-logaddexp2 = binary("logaddexp2", "log2(2^input + 2^other), without overflow.", inplace=False, numbers=False)
+logaddexp2 = binary(
+    "logaddexp2", "log2(2^input + 2^other), without overflow.", inplace=False, numbers=False
+)
 
 
 @logaddexp2.vjp("input")
@@ -102,7 +106,9 @@ def _(grad, input, other):
     return grad * input / other
 
 
-xlogy = overload("xlogy", _xlogy, number_first("xlogy", rule=lambda grad, self, other: grad * self / other))
+xlogy = overload(
+    "xlogy", _xlogy, number_first("xlogy", rule=lambda grad, self, other: grad * self / other)
+)
 
 __all__ = [
     "exp",

@@ -17,7 +17,17 @@ def unary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="
     )
 
 
-def binary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable="", other="other", numbers=True):
+def binary(
+    name,
+    doc,
+    *,
+    methods=(),
+    inplace=True,
+    out=True,
+    non_differentiable="",
+    other="other",
+    numbers=True,
+):
     """Declare `name(Tensor input, Tensor other) -> Tensor`; with numbers=False, other has to be a tensor."""
     return native(
         f"{name}(Tensor input, {'Tensor' if numbers else 'OnlyTensor'} {other}) -> Tensor",

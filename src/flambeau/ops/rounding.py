@@ -5,7 +5,11 @@ from .registry import composite, native
 
 floor = unary("floor", "The largest integer not above input. Integers are returned as they are.")
 ceil = unary("ceil", "The smallest integer not below input. Integers are returned as they are.")
-trunc = unary("trunc", "Input without its fraction. Integers are returned as they are.", methods=("trunc", "fix"))
+trunc = unary(
+    "trunc",
+    "Input without its fraction. Integers are returned as they are.",
+    methods=("trunc", "fix"),
+)
 fix = trunc
 round = native(
     "round(Tensor input, *, int decimals=0) -> Tensor",
@@ -86,4 +90,15 @@ def ldexp_(input, other):
     return input.mul_(2.0**other)
 
 
-__all__ = ["ceil", "fix", "floor", "frac", "frexp", "ldexp", "ldexp_", "nan_to_num", "round", "trunc"]
+__all__ = [
+    "ceil",
+    "fix",
+    "floor",
+    "frac",
+    "frexp",
+    "ldexp",
+    "ldexp_",
+    "nan_to_num",
+    "round",
+    "trunc",
+]

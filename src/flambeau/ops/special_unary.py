@@ -10,7 +10,8 @@ from .ternary import where
 
 sigmoid = unary("sigmoid", "1 / (1 + exp(-input)).")
 _sigmoid_backward = native(
-    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", doc="grad * output * (1 - output)."
+    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    doc="grad * output * (1 - output).",
 )
 
 
@@ -88,7 +89,9 @@ def _(grad, input):
 
 
 _polygamma = native(
-    "polygamma(int n, Tensor input) -> Tensor", out=True, doc="The n-th derivative of digamma, n >= 0."
+    "polygamma(int n, Tensor input) -> Tensor",
+    out=True,
+    doc="The n-th derivative of digamma, n >= 0.",
 )
 polygamma = _polygamma
 
@@ -117,7 +120,9 @@ def mvlgamma(input, p):
         raise RuntimeError("p has to be greater than or equal to 1")
     if p == 1:
         return lgamma(input)
-    halves = arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
+    halves = (
+        arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
+    )
     return lgamma(input.unsqueeze(-1) - halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
@@ -127,8 +132,12 @@ def _mvlgamma_inplace(input, p):
     return input.copy_(mvlgamma(input.clone(), p))  # a copy: backward needs the old values
 
 
-igamma = binary("igamma", "Regularised lower incomplete gamma function P(input, other).", numbers=False)
-igammac = binary("igammac", "Regularised upper incomplete gamma function Q(input, other).", numbers=False)
+igamma = binary(
+    "igamma", "Regularised lower incomplete gamma function P(input, other).", numbers=False
+)
+igammac = binary(
+    "igammac", "Regularised upper incomplete gamma function Q(input, other).", numbers=False
+)
 
 
 @igamma.vjp("input")
@@ -224,7 +233,10 @@ def special_ndtr(input):
 
 
 _xlog1py = binary(
-    "special_xlog1py", "input * log1p(other), and 0 where input is 0.", methods=("_special_xlog1py",), inplace=False
+    "special_xlog1py",
+    "input * log1p(other), and 0 where input is 0.",
+    methods=("_special_xlog1py",),
+    inplace=False,
 )
 
 
@@ -245,7 +257,10 @@ special_xlog1py = overload(
 )
 
 _zeta = binary(
-    "special_zeta", "Hurwitz zeta function, the sum of (k + other)^-input.", methods=("_special_zeta",), inplace=False
+    "special_zeta",
+    "Hurwitz zeta function, the sum of (k + other)^-input.",
+    methods=("_special_zeta",),
+    inplace=False,
 )
 
 
@@ -262,7 +277,10 @@ def _(grad, input, other):
 special_zeta = overload(
     "special_zeta",
     _zeta,
-    number_first("special_zeta", rule=lambda grad, self, other: grad * -self * special_zeta(self + 1.0, other)),
+    number_first(
+        "special_zeta",
+        rule=lambda grad, self, other: grad * -self * special_zeta(self + 1.0, other),
+    ),
 )
 
 _BESSEL = {
@@ -284,7 +302,12 @@ for _name, _doc in _BESSEL.items():
 
 _POLYNOMIALS = [
     f"{_shift}chebyshev_polynomial_{_kind}" for _shift in ("", "shifted_") for _kind in "tuvw"
-] + ["hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"]
+] + [
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+]
 for _name in _POLYNOMIALS:
     _full = f"special_{_name}"
     globals()[_full] = overload(

@@ -81,7 +81,9 @@ def _(grad, input, min, max):
 
 
 _clamp_tensor = native(
-    "clamp_tensor(Tensor input, OnlyTensor? min=None, OnlyTensor? max=None) -> Tensor", inplace=True, out=True
+    "clamp_tensor(Tensor input, OnlyTensor? min=None, OnlyTensor? max=None) -> Tensor",
+    inplace=True,
+    out=True,
 )
 
 
@@ -106,18 +108,30 @@ def _(grad, input, min, max):
 
 # Tensors first: a 0-d tensor would be accepted as a number, and lose its gradient.
 clamp = overload("clamp", _clamp_tensor, _clamp_scalar, methods=("clamp", "clip"))
-clamp_ = overload("clamp_", _clamp_tensor.inplace, _clamp_scalar.inplace, methods=("clamp_", "clip_"))
+clamp_ = overload(
+    "clamp_", _clamp_tensor.inplace, _clamp_scalar.inplace, methods=("clamp_", "clip_")
+)
 clip, clip_ = clamp, clamp_
 
 
 _clamp_min_scalar = native(
-    "clamp_min(Tensor input, Scalar min) -> Tensor", inplace=True, out=True, doc="Limit values from below."
+    "clamp_min(Tensor input, Scalar min) -> Tensor",
+    inplace=True,
+    out=True,
+    doc="Limit values from below.",
 )
 _clamp_max_scalar = native(
-    "clamp_max(Tensor input, Scalar max) -> Tensor", inplace=True, out=True, doc="Limit values from above."
+    "clamp_max(Tensor input, Scalar max) -> Tensor",
+    inplace=True,
+    out=True,
+    doc="Limit values from above.",
 )
-_clamp_min_tensor = native("clamp_min_tensor(Tensor input, OnlyTensor min) -> Tensor", inplace=True, out=True)
-_clamp_max_tensor = native("clamp_max_tensor(Tensor input, OnlyTensor max) -> Tensor", inplace=True, out=True)
+_clamp_min_tensor = native(
+    "clamp_min_tensor(Tensor input, OnlyTensor min) -> Tensor", inplace=True, out=True
+)
+_clamp_max_tensor = native(
+    "clamp_max_tensor(Tensor input, OnlyTensor max) -> Tensor", inplace=True, out=True
+)
 
 
 @_clamp_min_scalar.vjp
@@ -174,7 +188,9 @@ _lerp_scalar = native(
         tensor([5.0000, 5.5000])
     """,
 )
-_lerp_tensor = native("lerp_tensor(Tensor input, Tensor end, OnlyTensor weight) -> Tensor", inplace=True, out=True)
+_lerp_tensor = native(
+    "lerp_tensor(Tensor input, Tensor end, OnlyTensor weight) -> Tensor", inplace=True, out=True
+)
 
 
 @_lerp_scalar.vjp("input")

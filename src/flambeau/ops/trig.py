@@ -30,7 +30,9 @@ def _(grad, result):
     return grad * (1 + result.square()).conj()
 
 
-asin = unary("asin", "Inverse sine, in [-pi/2, pi/2]; NaN outside [-1, 1].", methods=("asin", "arcsin"))
+asin = unary(
+    "asin", "Inverse sine, in [-pi/2, pi/2]; NaN outside [-1, 1].", methods=("asin", "arcsin")
+)
 arcsin = asin
 
 
@@ -74,7 +76,9 @@ def _(grad, input):
 
 
 tanh = unary("tanh", "Hyperbolic tangent.")
-_tanh_backward = native("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", doc="grad * (1 - output^2).")
+_tanh_backward = native(
+    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor", doc="grad * (1 - output^2)."
+)
 
 
 @tanh.vjp
@@ -115,7 +119,9 @@ def _(grad, input):
     return grad * (input.square() - 1).rsqrt()
 
 
-atanh = unary("atanh", "Inverse hyperbolic tangent; NaN outside [-1, 1].", methods=("atanh", "arctanh"))
+atanh = unary(
+    "atanh", "Inverse hyperbolic tangent; NaN outside [-1, 1].", methods=("atanh", "arctanh")
+)
 arctanh = atanh
 
 
