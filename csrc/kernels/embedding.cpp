@@ -148,6 +148,71 @@ Tensor bag_numbers(const Tensor& offsets, std::int64_t count, bool include_last_
   return result;
 }
 
+// Adds weighted table rows per bag, in float32 for half types. Bags are cut by `numbers`, ascending from 0.
+template <class T>
+void sum_bags(const Tensor& weight, const std::int64_t* rows, const std::int64_t* numbers, std::int64_t count, const T* factors, bool mean,
+              std::int64_t padding_idx, T* result, std::int64_t bags) {
+  using Wide = std::conditional_t<arith::is_half<T>, float, T>;
+  const std::int64_t width = weight.sizes()[1], stride = weight.strides()[0];
+  const T* table = weight.data<T>();
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(bags) + 1, count);
+  for (std::int64_t i = count - 1; i >= 0; --i) starts[static_cast<std::size_t>(numbers[i])] = i;
+  for (std::int64_t bag = bags - 1; bag >= 0; --bag) {
+    auto& start = starts[static_cast<std::size_t>(bag)];
+    start = std::min(start, starts[static_cast<std::size_t>(bag) + 1]);
+  }
+  const std::int64_t grain = std::max<std::int64_t>(bags * 32768 / std::max<std::int64_t>(count * width, 1), 1);
+  parallel_for(0, bags, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Wide> total(static_cast<std::size_t>(width));
+    for (std::int64_t bag = begin; bag < end; ++bag) {
+      std::fill(total.begin(), total.end(), Wide(0));
+      std::int64_t kept = 0;
+      for (std::int64_t i = starts[static_cast<std::size_t>(bag)]; i < starts[static_cast<std::size_t>(bag) + 1]; ++i) {
+        if (rows[i] == padding_idx) continue;
+        ++kept;
+        const T* row = table + rows[i] * stride;
+        const Wide factor = factors != nullptr ? convert<Wide>(factors[i]) : Wide(1);
+        Wide* sum = total.data();
+        if (factors != nullptr) for (std::int64_t k = 0; k < width; ++k) sum[k] += convert<Wide>(row[k]) * factor;
+        else for (std::int64_t k = 0; k < width; ++k) sum[k] += convert<Wide>(row[k]);
+      }
+      const Wide divisor = mean && kept != 0 ? static_cast<Wide>(kept) : Wide(1);
+      for (std::int64_t k = 0; k < width; ++k) result[bag * width + k] = convert<T>(total[static_cast<std::size_t>(k)] / divisor);
+    }
+  });
+}
+
+// numbers: the bag of each index, as bag_numbers gives them.
+Tensor embedding_bag_sum(const Tensor& weight, const Tensor& indices, const Tensor& numbers, const Tensor& per_sample_weights, std::int64_t bags,
+                         bool mean, std::int64_t padding_idx) {
+  check(weight.dim() == 2, ErrorKind::Runtime, "'weight' must be 2-D");
+  check_indices(indices);
+  check(is_floating(weight.dtype()), ErrorKind::Runtime, "embedding_bag: expected a floating weight, got ", name_of(weight.dtype()), ".");
+  check(indices.dim() == 1 && numbers.sizes() == indices.sizes() && numbers.dtype() == DType::Int64 && bags >= 0, ErrorKind::Runtime,
+        "embedding_bag: expected one bag number per index.");
+  check(!per_sample_weights.defined() || (per_sample_weights.sizes() == indices.sizes() && per_sample_weights.dtype() == weight.dtype()),
+        ErrorKind::Runtime, "embedding_bag: expected per_sample_weights of indices' shape and weight's dtype.");
+  Tensor result = empty({bags, weight.sizes()[1]}, weight.dtype(), weight.device());
+  if (result.is_meta() || result.numel() == 0) return result;
+  const Tensor rows = contiguous(to_dtype(indices, DType::Int64)), of = contiguous(numbers);
+  const auto* at = rows.data<std::int64_t>();
+  const auto* bag_of = of.data<std::int64_t>();
+  for (std::int64_t i = 0; i < rows.numel(); ++i) {
+    check(at[i] >= 0 && at[i] < weight.sizes()[0], ErrorKind::Runtime, "embedding_bag: expected row numbers in the valid range [0, ",
+          weight.sizes()[0], "), got ", at[i], ".");
+    check(bag_of[i] >= (i == 0 ? 0 : bag_of[i - 1]) && bag_of[i] < bags, ErrorKind::Runtime, "embedding_bag: expected ascending bag numbers.");
+  }
+  const Tensor table = weight.strides()[1] == 1 ? weight : contiguous(weight);
+  const Tensor factors = per_sample_weights.defined() ? contiguous(per_sample_weights) : Tensor();
+  dispatch_all(weight.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<T> || arith::is_half<T>) {
+      sum_bags<T>(table, at, bag_of, rows.numel(), factors.defined() ? factors.data<T>() : nullptr, mean, padding_idx, result.data<T>(), bags);
+    }
+  });
+  return result;
+}
+
 Tensor unfold_backward(const Tensor& grad, IntSpan sizes, std::int64_t dim, std::int64_t size, std::int64_t step) {
   if (grad.is_meta()) return empty(sizes, grad.dtype(), grad.device());
   Tensor result = zeros(sizes, grad.dtype());
@@ -174,6 +239,7 @@ Tensor unfold_backward(const Tensor& grad, IntSpan sizes, std::int64_t dim, std:
 
 const Kernel kernels[] = {
     {"embedding", &embedding},     {"embedding_backward", &embedding_backward}, {"embedding_renorm", &embedding_renorm},
+    {"embedding_bag_sum", &embedding_bag_sum},
     {"bag_numbers", &bag_numbers}, {"unfold_backward", &unfold_backward},
 };
 

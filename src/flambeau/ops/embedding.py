@@ -45,6 +45,31 @@ bag_numbers = native(
 )
 
 
+bag_sum = native(
+    "embedding_bag_sum(Tensor weight, Tensor indices, Tensor numbers, Tensor? per_sample_weights, int bags, bool mean, "
+    "int padding_idx) -> Tensor",
+    doc="Sum or mean of weighted table rows per bag; `numbers` says which bag each index is in, ascending.",
+)
+
+
+@bag_sum.vjp
+def bag_sum_vjp(grad, weight, indices, numbers, per_sample_weights, bags, mean, padding_idx, needs):
+    if mean:
+        kept = (indices != padding_idx).to(grad.dtype)
+        counts = grad.new_zeros(bags).index_add(0, numbers, kept)
+        grad = grad / counts.masked_fill(counts == 0, 1).unsqueeze(-1)
+    rows = grad.index_select(0, numbers)  # (n, dim)
+    of_weight = of_factors = None
+    if needs[0]:
+        scaled = rows if per_sample_weights is None else rows * per_sample_weights.unsqueeze(-1)
+        of_weight = embedding_backward(scaled, indices, weight.shape[0], padding_idx, False)
+    if needs[3]:
+        of_factors = (rows * weight.index_select(0, indices)).sum(-1)
+        if padding_idx >= 0:
+            of_factors = of_factors.masked_fill(indices == padding_idx, 0)
+    return of_weight, None, None, of_factors
+
+
 def _padding_row(padding_idx, rows):
     if padding_idx is None:
         return -1
@@ -142,30 +167,31 @@ def embedding_bag(
     else:
         bags = offsets.shape[0] - (1 if include_last_offset else 0)
         numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
-    if input.numel() and not 0 <= int(input.min()) <= int(input.max()) < weight.shape[0]:
-        bad = int(input.min()) if int(input.min()) < 0 else int(input.max())
-        raise RuntimeError(
-            f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]}), got {bad}."
-        )
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
-    # Half types are summed in float32 and rounded once.
-    wide = weight.float() if weight.dtype.itemsize == 2 and mode != "max" else weight
-    rows = embedding_rows(wide, input, padding, scale_grad_by_freq, sparse)  # (n, dim)
+    if mode != "max" and not scale_grad_by_freq:
+        return bag_sum(weight, input, numbers, per_sample_weights, bags, mode == "mean", padding)
+    return _bags_of_rows(weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights)
+
+
+def _bags_of_rows(weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights):
+    """Over all rows: for the maximum, and for gradients scaled by frequency."""
+    if input.numel() and not 0 <= int(input.min()) <= int(input.max()) < weight.shape[0]:
+        raise RuntimeError(f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]}).")
+    rows = embedding_rows(weight, input, padding, scale_grad_by_freq)  # (n, dim)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
     if padding >= 0:
         kept = input != padding
         rows, numbers = rows[kept], numbers[kept]
-        per_sample_weights = None if per_sample_weights is None else per_sample_weights[kept]
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.to(rows.dtype).unsqueeze(-1)
     zeros = rows.new_zeros((bags, weight.shape[1]))
     if mode == "max":
         return _bag_maximum(zeros, rows, numbers)
     total = zeros.index_add(0, numbers, rows)
     if mode == "sum":
-        return total.to(weight.dtype)
+        return total
     counts = rows.new_zeros(bags).index_add(0, numbers, rows.new_ones(numbers.shape[0]))
-    return (total / counts.masked_fill(counts == 0, 1).unsqueeze(-1)).to(weight.dtype)
+    return total / counts.masked_fill(counts == 0, 1).unsqueeze(-1)
 
 
 def _bag_maximum(zeros, rows, numbers):
