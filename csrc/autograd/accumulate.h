@@ -12,6 +12,7 @@ class AccumulateGrad final : public Node {
   Grads apply(Grads&& grads) override;
   [[nodiscard]] std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   [[nodiscard]] Tensor variable() const override { return leaf_; }
+  void visit(NodeVisitor& visitor) const override { visitor.tensor(leaf_); }
 
  private:
   Tensor leaf_;

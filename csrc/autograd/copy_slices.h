@@ -14,6 +14,7 @@ class CopySlices final : public Node {
   Grads apply(Grads&& grads) override;
   [[nodiscard]] std::string name() const override { return "torch::autograd::CopySlices"; }
   void release_variables() override;
+  void visit(NodeVisitor& visitor) const override { visitor.node(inner_.get()); }
 
   // The view that the in-place op wrote, of `base_like` (a tensor with the base's geometry). Differentiable.
   [[nodiscard]] Tensor view_of(const Tensor& base_like) const;

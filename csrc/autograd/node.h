@@ -38,6 +38,14 @@ class Hook {
   [[nodiscard]] virtual void* callable() const = 0;  // borrowed PyObject*, for garbage collection
 };
 
+// What a node keeps alive, for the garbage collector.
+class NodeVisitor {
+ public:
+  virtual ~NodeVisitor() = default;
+  virtual void tensor(const Tensor& tensor) = 0;
+  virtual void node(Node* node) = 0;
+};
+
 class Node : public Counted {
  public:
   explicit Node(std::uint64_t sequence_nr);
@@ -52,6 +60,9 @@ class Node : public Counted {
   virtual void release_variables() {}                  // drop saved tensors after backward without retain_graph
   [[nodiscard]] virtual Tensor variable() const { return {}; }            // AccumulateGrad only
   [[nodiscard]] virtual void* python_context() const { return nullptr; }  // custom Function: borrowed PyObject*
+
+  // Tensors and nodes it holds besides next_edges, one call per reference.
+  virtual void visit(NodeVisitor& /*visitor*/) const {}
 
   [[nodiscard]] bool wants(std::size_t input) const { return static_cast<bool>(next_edges[input].node); }
 
@@ -118,6 +129,9 @@ class SavedTensor {
   [[nodiscard]] Tensor unpack(Node* owner, bool with_history = false) const;
   void reset() noexcept;
   [[nodiscard]] bool defined() const noexcept { return tensor_.defined() || hooked_ != nullptr; }
+  void visit(NodeVisitor& visitor) const {
+    if (tensor_.defined()) visitor.tensor(tensor_);
+  }
 
  private:
   // With saved_tensors_hooks: the packed object and what the unpacked tensor has to be given back.

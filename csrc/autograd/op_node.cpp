@@ -39,6 +39,14 @@ void OpNode::release_variables() {
   }
 }
 
+void OpNode::visit(NodeVisitor& visitor) const {
+  for (const Saved& item : saved) {
+    item.tensor.visit(visitor);
+    if (!item.tensors) continue;
+    for (const SavedTensor& tensor : *item.tensors) tensor.visit(visitor);
+  }
+}
+
 const OpNode::Saved* OpNode::find(Saved::Kind kind, std::size_t index) const {
   for (const Saved& item : saved) {
     if (item.kind == kind && item.index == index) return &item;

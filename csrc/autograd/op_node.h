@@ -15,6 +15,7 @@ class OpNode final : public Node {
   Grads apply(Grads&& grads) override;
   [[nodiscard]] std::string name() const override;
   void release_variables() override;
+  void visit(NodeVisitor& visitor) const override;
 
   // One per saved thing, in the order of Rules::Reads: arguments, metas, results.
   struct Saved {

@@ -53,6 +53,9 @@ class FunctionNode final : public Node {
     saved.clear();
     released = true;
   }
+  void visit(autograd::NodeVisitor& visitor) const override {
+    for (const SavedTensor& tensor : saved) tensor.visit(visitor);
+  }
   [[nodiscard]] void* python_context() const override { return context_.get(); }
 
   std::vector<SavedTensor> saved;

@@ -229,86 +229,89 @@ PyObject* wrap_node(const Ref<Node>& node) {
 
 namespace {
 
-// Walks the part of the tape that only the given tensor keeps alive, and visits the Python objects it holds. An object
-// is walked into when all its references were met on the walk: then it dies with the tensor.
-class Walk {
+// Walks what only the given tensor keeps alive: tape, saved tensors, gradients; and visits the Python objects on the
+// way. A thing is walked into when all its references were met on the walk: then it dies with the tensor.
+class Walk final : public autograd::NodeVisitor {
  public:
-  Walk(visitproc visit, void* arg) : visit_(visit), arg_(arg) {}
+  Walk(visitproc visit_object, void* arg) : visit_(visit_object), arg_(arg) {}
 
-  int tensor(TensorImpl* impl) {
-    auto* meta = static_cast<autograd::Meta*>(impl->autograd);
-    if (meta == nullptr) return 0;
-    if (int stop = own(meta->grad)) return stop;
-    if (int stop = own(meta->base)) return stop;
-    if (meta->rare) {
-      if (int stop = hooks(meta->rare->hooks)) return stop;
-      if (int stop = hooks(meta->rare->post_accumulate_hooks)) return stop;
+  int run(TensorImpl* root) {
+    into(*root);
+    while (stop_ == 0 && !(nodes_.empty() && tensors_.empty())) {
+      if (!nodes_.empty()) {
+        into(*pop(nodes_));
+      } else {
+        into(*pop(tensors_));
+      }
     }
-    met(meta->grad_fn.get());
-    while (!ready_.empty()) {
-      Node* next = ready_.back();
-      ready_.pop_back();
-      if (int stop = node(*next)) return stop;
+    return stop_;
+  }
+  void tensor(const Tensor& held) override {
+    if (!held.defined() || !complete(held.impl())) return;
+    TensorImpl* impl = held.impl();
+    if (impl->pyobj == nullptr) {
+      tensors_.push_back(impl);
+    } else if (impl->owns_pyobj) {
+      object(impl->pyobj);  // its own traversal goes on from there
     }
-    return 0;
+  }
+  void node(Node* held) override {
+    if (held != nullptr && complete(held)) nodes_.push_back(held);
   }
 
  private:
-  void met(Node* node) {
-    if (node == nullptr) return;
-    const std::int64_t uses = node->use_count();
-    if (uses == 1 || ++seen_[node] == uses) ready_.push_back(node);
+  template <class T>
+  bool complete(T* thing) {
+    const std::int64_t uses = thing->use_count();
+    return uses == 1 || ++seen_[thing] == uses;
   }
-
-  int node(Node& node) {
-    if (void* context = node.python_context(); context != nullptr) {
-      if (int stop = visit_(static_cast<PyObject*>(context), arg_)) return stop;
-    }
-    if (node.extras) {
-      if (int stop = hooks(node.extras->pre_hooks)) return stop;
-      if (int stop = hooks(node.extras->post_hooks)) return stop;
-      for (const auto& entry : node.extras->tensor_hooks) {
-        if (int stop = callable(*entry.hook)) return stop;
-      }
-      if (auto* dict = static_cast<PyObject*>(node.extras->metadata.get()); dict != nullptr) {
-        if (int stop = visit_(dict, arg_)) return stop;
-      }
-    }
-    for (const autograd::Edge& edge : node.next_edges) met(edge.node.get());
-    return 0;
+  template <class T>
+  static T* pop(std::vector<T*>& stack) {
+    T* top = stack.back();
+    stack.pop_back();
+    return top;
   }
-
-  // A tensor held by C++ only: its Python object, if it has one, belongs to it.
-  int own(const Tensor& tensor) {
-    if (!tensor.defined() || tensor.impl()->use_count() != 1) return 0;
-    TensorImpl* impl = tensor.impl();
-    if (impl->owns_pyobj && impl->pyobj != nullptr) return visit_(static_cast<PyObject*>(impl->pyobj), arg_);
-    return 0;
-  }
-
-  int callable(const autograd::Hook& hook) {
-    auto* object = static_cast<PyObject*>(hook.callable());
-    return object != nullptr ? visit_(object, arg_) : 0;
+  void object(void* held) {
+    if (stop_ == 0 && held != nullptr) stop_ = visit_(static_cast<PyObject*>(held), arg_);
   }
   template <class Hooks>
-  int hooks(const Hooks& list) {
-    for (const auto& entry : list) {
-      if (int stop = callable(*entry.second)) return stop;
-    }
-    return 0;
+  void hooks(const Hooks& list) {
+    for (const auto& entry : list) object(entry.second->callable());
+  }
+  void into(TensorImpl& impl) {
+    auto* meta = static_cast<autograd::Meta*>(impl.autograd);
+    if (meta == nullptr) return;
+    tensor(meta->grad);
+    tensor(meta->base);
+    node(meta->grad_fn.get());
+    if (!meta->rare) return;
+    hooks(meta->rare->hooks);
+    hooks(meta->rare->post_accumulate_hooks);
+  }
+  void into(Node& held) {
+    object(held.python_context());
+    held.visit(*this);
+    for (const autograd::Edge& edge : held.next_edges) node(edge.node.get());
+    if (!held.extras) return;
+    hooks(held.extras->pre_hooks);
+    hooks(held.extras->post_hooks);
+    for (const auto& entry : held.extras->tensor_hooks) object(entry.hook->callable());
+    object(held.extras->metadata.get());
   }
 
   visitproc visit_;
   void* arg_;
-  std::unordered_map<Node*, std::int64_t> seen_;
-  std::vector<Node*> ready_;
+  int stop_ = 0;
+  std::unordered_map<void*, std::int64_t> seen_;
+  std::vector<Node*> nodes_;
+  std::vector<TensorImpl*> tensors_;
 };
 
 }  // namespace
 
 int visit_autograd(const Tensor& tensor, visitproc visit, void* arg) {
   if (tensor.impl()->autograd == nullptr) return 0;
-  return Walk(visit, arg).tensor(tensor.impl());
+  return Walk(visit, arg).run(tensor.impl());
 }
 
 // The tensor is garbage: what it alone holds goes.

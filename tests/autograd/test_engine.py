@@ -263,3 +263,34 @@ def test_memory_of_many_backward_passes_is_returned():
         (x * x).exp().sum().backward()
     gc.collect()
     assert len(gc.get_objects()) - before < 20
+
+
+def test_cycle_through_a_saved_input_is_collected():
+    x = leaf(1.0)
+    x.result = x.exp() * x  # x keeps the result, whose graph keeps x
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_cycle_through_a_changed_base_is_collected():
+    x = leaf(1.0, 2.0)
+    base = x * 1.0
+    base[:1].mul_(x[:1])
+    x.result = base
+    gone = weakref.ref(x)
+    del x, base
+    gc.collect()
+    assert gone() is None
+
+
+def test_collection_leaves_tensors_in_use_alone():
+    x = leaf(1.0)
+    x.note = [x]
+    y = x.exp() * x
+    y.note = [y, x]
+    gc.collect()
+    y.backward()
+    assert x.note[0] is x
+    assert x.grad is not None
