@@ -17,21 +17,30 @@ int g_level = -1;
 class Plane {
  public:
   Plane(std::int64_t height, std::int64_t width, std::int64_t phases)
-      : phases_(phases), pitch_((width + phases - 1) / phases + kDepthwiseSlack), rows_(height),
+      : phases_(phases), pitch_((width + phases - 1) / phases + kDepthwiseSlack),
         data_(static_cast<std::size_t>(height * pitch_ * phases)) {}
-  void clear() { std::fill(data_.begin(), data_.end(), 0.0F); }
+  [[nodiscard]] std::int64_t row_stride() const { return phases_ * pitch_; }
   float* at(std::int64_t y, std::int64_t x) { return data_.data() + (y * phases_ + x % phases_) * pitch_ + x / phases_; }
   // Copies `columns` values to row y, starting at column x, `step` apart.
   void put(std::int64_t y, std::int64_t x, std::int64_t step, const float* source, std::int64_t columns) {
-    if (phases_ == 1 && step == 1) {
-      std::copy_n(source, columns, at(y, x));
-    } else {
-      for (std::int64_t i = 0; i < columns; ++i) *at(y, x + i * step) = source[i];
+    if (phases_ == 1) {
+      float* target = at(y, x);
+      if (step == 1) {
+        std::copy_n(source, columns, target);
+      } else {
+        for (std::int64_t i = 0; i < columns; ++i) target[i * step] = source[i];
+      }
+      return;
+    }
+    // One phase after the other: each is a contiguous run.
+    for (std::int64_t i = 0; i < std::min(phases_, columns); ++i) {
+      float* target = at(y, x + i);
+      for (std::int64_t j = i; j < columns; j += phases_) *target++ = source[j];
     }
   }
 
  private:
-  std::int64_t phases_, pitch_, rows_;
+  std::int64_t phases_, pitch_;
   std::vector<float> data_;
 };
 
@@ -44,12 +53,19 @@ struct Geometry {
   [[nodiscard]] std::int64_t padded_width() const { return std::max(w + 2 * pw, (ow - 1) * sw + (kw - 1) * dw + 1); }
 };
 
+// Where the taps of an output row start, relative to its first input row.
+std::vector<std::int64_t> tap_offsets(Plane& plane, const Geometry& g, std::int64_t taps) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t t = 0; t < taps; ++t) offsets.push_back(plane.at(t / g.kw * g.dh, t % g.kw * g.dw) - plane.at(0, 0));
+  return offsets;
+}
+
 void load_plane(Plane& plane, const Geometry& g, const float* source) {
   for (std::int64_t y = 0; y < g.h; ++y) plane.put(y + g.ph, g.pw, 1, source + y * g.w, g.w);
 }
 
 std::int64_t plane_grain(const ConvProblem& conv) {
-  return std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(1, conv.out_size() * conv.taps()));
+  return std::max<std::int64_t>(1, 262144 / std::max<std::int64_t>(1, conv.out_size() * conv.taps()));
 }
 
 }  // namespace
@@ -66,11 +82,13 @@ void depthwise_forward(const ConvProblem& conv, const float* input, const float*
   parallel_for(0, conv.batch * conv.in_channels, plane_grain(conv), [&](std::int64_t begin, std::int64_t end) {
     Plane plane(g.padded_height(), g.padded_width(), g.sw);
     std::vector<const float*> rows(static_cast<std::size_t>(taps));
+    const std::vector<std::int64_t> offsets = tap_offsets(plane, g, taps);
     for (std::int64_t p = begin; p < end; ++p) {
       load_plane(plane, g, input + p * conv.in_size());
       const std::int64_t channel = p % conv.in_channels, image = p / conv.in_channels;
       for (std::int64_t y = 0; y < g.oh; ++y) {
-        for (std::int64_t t = 0; t < taps; ++t) rows[static_cast<std::size_t>(t)] = plane.at(y * g.sh + t / g.kw * g.dh, t % g.kw * g.dw);
+        const float* base = plane.at(0, 0) + y * g.sh * plane.row_stride();
+        for (std::size_t t = 0; t < rows.size(); ++t) rows[t] = base + offsets[t];
         for (std::int64_t q = 0; q < multiplier; ++q) {
           const std::int64_t oc = channel * multiplier + q;
           g_tile->row(output + ((image * conv.out_channels + oc) * g.oh + y) * g.ow, rows.data(), weight + oc * taps, taps, g.ow,
@@ -91,6 +109,7 @@ void depthwise_input(const ConvProblem& conv, const float* grad, const float* we
     std::vector<const float*> rows(static_cast<std::size_t>(taps * multiplier));
     std::vector<Plane> planes(static_cast<std::size_t>(multiplier), plane);
     std::vector<float> flipped(static_cast<std::size_t>(taps * multiplier));
+    const std::vector<std::int64_t> offsets = tap_offsets(plane, g, taps);
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t channel = p % conv.in_channels, image = p / conv.in_channels;
       for (std::int64_t q = 0; q < multiplier; ++q) {
@@ -101,9 +120,8 @@ void depthwise_input(const ConvProblem& conv, const float* grad, const float* we
       }
       for (std::int64_t y = 0; y < g.h; ++y) {
         for (std::int64_t q = 0; q < multiplier; ++q) {
-          for (std::int64_t t = 0; t < taps; ++t) {
-            rows[static_cast<std::size_t>(q * taps + t)] = planes[static_cast<std::size_t>(q)].at(y + g.ph + t / g.kw * g.dh, g.pw + t % g.kw * g.dw);
-          }
+          const float* base = planes[static_cast<std::size_t>(q)].at(y + g.ph, g.pw);
+          for (std::int64_t t = 0; t < taps; ++t) rows[static_cast<std::size_t>(q * taps + t)] = base + offsets[static_cast<std::size_t>(t)];
         }
         g_tile->row(grad_input + p * conv.in_size() + y * g.w, rows.data(), flipped.data(), taps * multiplier, g.w, 0.0F);
       }
@@ -118,12 +136,14 @@ void depthwise_weight(const ConvProblem& conv, const float* grad, const float* i
     Plane plane(g.padded_height(), g.padded_width(), g.sw);
     std::vector<const float*> rows(static_cast<std::size_t>(taps));
     std::vector<float> line(static_cast<std::size_t>(g.ow + kDepthwiseSlack)), sums;
+    const std::vector<std::int64_t> offsets = tap_offsets(plane, g, taps);
     for (std::int64_t channel = begin; channel < end; ++channel) {
       sums.assign(static_cast<std::size_t>(multiplier * taps * kDepthwiseSlack), 0.0F);
       for (std::int64_t image = 0; image < conv.batch; ++image) {
         load_plane(plane, g, input + (image * conv.in_channels + channel) * conv.in_size());
         for (std::int64_t y = 0; y < g.oh; ++y) {
-          for (std::int64_t t = 0; t < taps; ++t) rows[static_cast<std::size_t>(t)] = plane.at(y * g.sh + t / g.kw * g.dh, t % g.kw * g.dw);
+          const float* base = plane.at(0, 0) + y * g.sh * plane.row_stride();
+          for (std::size_t t = 0; t < rows.size(); ++t) rows[t] = base + offsets[t];
           for (std::int64_t q = 0; q < multiplier; ++q) {
             std::copy_n(grad + ((image * conv.out_channels + channel * multiplier + q) * g.oh + y) * g.ow, g.ow, line.data());
             g_tile->dots(sums.data() + q * taps * kDepthwiseSlack, line.data(), rows.data(), taps, g.ow);

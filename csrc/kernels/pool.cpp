@@ -15,6 +15,9 @@ PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std:
   axis.in = in;
   axis.out = out;
   axis.step = dilation;
+  axis.kernel = kernel;
+  axis.stride = stride;
+  axis.padding = padding;
   for (std::int64_t o = 0; o < out; ++o) {
     const std::int64_t start = o * stride - padding;
     std::int64_t begin = start;

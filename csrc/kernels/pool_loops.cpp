@@ -5,10 +5,15 @@
 #include <limits>
 
 #include "core/parallel.h"
+#include "core/elementwise.h"
 #include "kernels/pool.h"
+#include "kernels/pool_tile.h"
 
 namespace flambeau {
 namespace {
+
+const PoolTile* g_tile = nullptr;
+int g_level = -1;
 
 template <class T>
 struct Wide { using type = T; };
@@ -60,52 +65,74 @@ void for_planes(const PoolProblem& p, std::int64_t planes, F&& fn) {
   parallel_for(0, planes, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, cost)), std::forward<F>(fn));
 }
 
+// One line of the input's width: the largest element across the rows of a window, and where in the plane it lies.
 template <class T>
 struct MaxLine {
   using A = Acc<T>;
-  std::vector<A> best;
-  std::vector<std::int32_t> row;
+  const PoolAxis& x;
+  std::vector<A> padded;  // the line with -inf around it, so that whole windows can be read
+  std::vector<std::int32_t> at;
   std::vector<std::int64_t> rows;
-  explicit MaxLine(std::int64_t width) : best(static_cast<std::size_t>(width)), row(static_cast<std::size_t>(width)) {}
+  A* best;
 
-  void values(const T* plane, std::int64_t width) {
-    A* b = best.data();
-    std::fill_n(b, width, lowest<A>());
+  explicit MaxLine(const PoolAxis& axis)
+      : x(axis), padded(static_cast<std::size_t>(axis.padding + axis.in + axis.stride + axis.kernel * axis.step + axis.out * axis.stride + kPoolSlack), lowest<A>()),
+        at(static_cast<std::size_t>(axis.in)), best(padded.data() + axis.padding) {}
+
+  void values(const T* plane) {
+    std::fill_n(best, x.in, lowest<A>());
     for (const std::int64_t r : rows) {
-      const T* source = plane + r * width;
-      for (std::int64_t w = 0; w < width; ++w) {
-        const A value = static_cast<A>(source[w]);
-        b[w] = beats(value, b[w]) ? value : b[w];
+      const T* source = plane + r * x.in;
+      if constexpr (std::is_same_v<T, float>) {
+        g_tile->max_rows(best, source, x.in);
+      } else {
+        for (std::int64_t w = 0; w < x.in; ++w) {
+          const A value = static_cast<A>(source[w]);
+          best[w] = beats(value, best[w]) ? value : best[w];
+        }
       }
     }
   }
-  void values_and_rows(const T* plane, std::int64_t width) {
-    A* b = best.data();
-    std::int32_t* at = row.data();
-    std::fill_n(b, width, lowest<A>());
-    std::fill_n(at, width, static_cast<std::int32_t>(rows.empty() ? 0 : rows[0]));
+  void values_and_places(const T* plane) {
+    std::fill_n(best, x.in, lowest<A>());
+    const std::int64_t first = rows.empty() ? 0 : rows[0] * x.in;
+    for (std::int64_t w = 0; w < x.in; ++w) at[static_cast<std::size_t>(w)] = static_cast<std::int32_t>(first + w);
     for (const std::int64_t r : rows) {
-      const T* source = plane + r * width;
-      for (std::int64_t w = 0; w < width; ++w) {
-        const A value = static_cast<A>(source[w]);
-        const bool wins = beats(value, b[w]);
-        b[w] = wins ? value : b[w];
-        at[w] = wins ? static_cast<std::int32_t>(r) : at[w];
+      const T* source = plane + r * x.in;
+      if constexpr (std::is_same_v<T, float>) {
+        g_tile->max_rows_at(best, at.data(), source, static_cast<std::int32_t>(r * x.in), 1, x.in);
+      } else {
+        for (std::int64_t w = 0; w < x.in; ++w) {
+          const A value = static_cast<A>(source[w]);
+          if (!beats(value, best[w])) continue;
+          best[w] = value;
+          at[static_cast<std::size_t>(w)] = static_cast<std::int32_t>(r * x.in + w);
+        }
       }
+    }
+  }
+  void outputs(T* out) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (x.kernel != 0 && x.step == 1) return g_tile->max_line(out, padded.data(), x.out, x.kernel, x.stride);
+    }
+    for (std::int64_t ow = 0; ow < x.out; ++ow) {
+      A top = lowest<A>();
+      for (std::int64_t w = x.begin[ow]; w < x.end[ow]; w += x.step) top = beats(best[w], top) ? best[w] : top;
+      out[ow] = static_cast<T>(top);
     }
   }
   // Index in the plane of the window's winner: first in row-major order, except that the last NaN wins.
-  std::int64_t winner(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t width, A& value) const {
-    A found = best[static_cast<std::size_t>(begin)];
-    std::int64_t index = row[static_cast<std::size_t>(begin)] * width + begin;
-    for (std::int64_t w = begin + step; w < end; w += step) {
-      const A candidate = best[static_cast<std::size_t>(w)];
-      const std::int64_t at = row[static_cast<std::size_t>(w)] * width + w;
+  std::int64_t winner(std::int64_t ow, A& value) const {
+    const std::int64_t begin = x.begin[ow], end = x.end[ow];
+    A found = best[begin];
+    std::int32_t index = at[static_cast<std::size_t>(begin)];
+    for (std::int64_t w = begin + x.step; w < end; w += x.step) {
+      const A candidate = best[w];
+      const std::int32_t place = at[static_cast<std::size_t>(w)];
       const bool nan = candidate != candidate;
-      if (nan ? (found == found || at > index) : (candidate > found || (candidate == found && at < index))) {
-        found = candidate;
-        index = at;
-      }
+      const bool better = candidate > found || (candidate == found && place < index) || (nan && (found == found || place > index));
+      found = better ? candidate : found;
+      index = better ? place : index;
     }
     value = found;
     return index;
@@ -115,33 +142,25 @@ struct MaxLine {
 template <class T>
 void max_planes(const PoolProblem& p, const T* input, T* output, std::int64_t* indices) {
   const PoolAxis& x = p.axis[2];
-  const std::int64_t width = x.in;
   for_planes(p, p.batch * p.channels, [&](std::int64_t begin, std::int64_t end) {
-    MaxLine<T> line(width);
+    MaxLine<T> line(x);
     for (std::int64_t plane = begin; plane < end; ++plane) {
       const T* in = input + plane * p.in_size();
       T* out = output + plane * p.out_size();
       std::int64_t* index = indices == nullptr ? nullptr : indices + plane * p.out_size();
       for (std::int64_t od = 0; od < p.axis[0].out; ++od) {
-        for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh) {
+        for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh, out += x.out) {
           rows_of(p, od, oh, line.rows);
           if (index == nullptr) {
-            line.values(in, width);
-            for (std::int64_t ow = 0; ow < x.out; ++ow) {
-              Acc<T> best = lowest<Acc<T>>();
-              for (std::int64_t w = x.begin[ow]; w < x.end[ow]; w += x.step) {
-                const Acc<T> value = line.best[static_cast<std::size_t>(w)];
-                best = beats(value, best) ? value : best;
-              }
-              *out++ = static_cast<T>(best);
-            }
+            line.values(in);
+            line.outputs(out);
             continue;
           }
-          line.values_and_rows(in, width);
+          line.values_and_places(in);
           for (std::int64_t ow = 0; ow < x.out; ++ow) {
             Acc<T> value;
-            *index++ = line.winner(x.begin[ow], x.end[ow], x.step, width, value);
-            *out++ = static_cast<T>(value);
+            *index++ = line.winner(ow, value);
+            out[ow] = static_cast<T>(value);
           }
         }
       }
@@ -172,7 +191,10 @@ void max_last(const PoolProblem& p, const T* input, T* output, std::int64_t* ind
               std::int32_t* a = at.data();
               if (first) std::fill(at.begin(), at.end(), static_cast<std::int32_t>(position));
               first = false;
-              if (indices == nullptr) {
+              if constexpr (std::is_same_v<T, float>) {
+                if (indices == nullptr) g_tile->max_rows(b, source, c);
+                else g_tile->max_rows_at(b, a, source, static_cast<std::int32_t>(position), 0, c);
+              } else if (indices == nullptr) {
                 for (std::int64_t i = 0; i < c; ++i) {
                   const Acc<T> value = static_cast<Acc<T>>(source[i]);
                   b[i] = beats(value, b[i]) ? value : b[i];
@@ -200,7 +222,7 @@ template <class T>
 void max_planes_backward(const PoolProblem& p, const T* grad, const T* input, T* grad_input) {
   const PoolAxis& x = p.axis[2];
   for_planes(p, p.batch * p.channels, [&](std::int64_t begin, std::int64_t end) {
-    MaxLine<T> line(x.in);
+    MaxLine<T> line(x);
     for (std::int64_t plane = begin; plane < end; ++plane) {
       const T* in = input + plane * p.in_size();
       const T* g = grad + plane * p.out_size();
@@ -208,10 +230,10 @@ void max_planes_backward(const PoolProblem& p, const T* grad, const T* input, T*
       for (std::int64_t od = 0; od < p.axis[0].out; ++od) {
         for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh) {
           rows_of(p, od, oh, line.rows);
-          line.values_and_rows(in, x.in);
+          line.values_and_places(in);
           for (std::int64_t ow = 0; ow < x.out; ++ow) {
             Acc<T> value;
-            T& target = out[line.winner(x.begin[ow], x.end[ow], x.step, x.in, value)];
+            T& target = out[line.winner(ow, value)];
             target = static_cast<T>(static_cast<Acc<T>>(target) + static_cast<Acc<T>>(*g++));
           }
         }
@@ -224,12 +246,24 @@ template <class T>
 void avg_planes(const PoolProblem& p, const T* input, T* output) {
   const PoolAxis& x = p.axis[2];
   using A = Acc<T>;
+  bool whole = p.out_size() == 1;  // one window over everything
+  for (const PoolAxis& axis : p.axis) whole = whole && axis.begin[0] == 0 && axis.end[0] == axis.in;
   for_planes(p, p.batch * p.channels, [&](std::int64_t begin, std::int64_t end) {
     std::vector<A> sums(static_cast<std::size_t>(x.in));
     std::vector<std::int64_t> rows;
     for (std::int64_t plane = begin; plane < end; ++plane) {
       const T* in = input + plane * p.in_size();
       T* out = output + plane * p.out_size();
+      if (whole) {
+        A total[4] = {A(0), A(0), A(0), A(0)};
+        std::int64_t i = 0;
+        for (; i + 4 <= p.in_size(); i += 4) {
+          for (int k = 0; k < 4; ++k) total[k] += static_cast<A>(in[i + k]);
+        }
+        for (; i < p.in_size(); ++i) total[0] += static_cast<A>(in[i]);
+        *out = static_cast<T>(((total[0] + total[1]) + (total[2] + total[3])) / static_cast<A>(divisor(p, 0, 0, 0)));
+        continue;
+      }
       for (std::int64_t od = 0; od < p.axis[0].out; ++od) {
         for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh) {
           rows_of(p, od, oh, rows);
@@ -237,7 +271,11 @@ void avg_planes(const PoolProblem& p, const T* input, T* output) {
           for (const std::int64_t r : rows) {
             const T* source = in + r * x.in;
             A* s = sums.data();
-            for (std::int64_t w = 0; w < x.in; ++w) s[w] += static_cast<A>(source[w]);
+            if constexpr (std::is_same_v<T, float>) {
+              g_tile->add_rows(s, source, x.in);
+            } else {
+              for (std::int64_t w = 0; w < x.in; ++w) s[w] += static_cast<A>(source[w]);
+            }
           }
           for (std::int64_t ow = 0; ow < x.out; ++ow) {
             A total(0);
@@ -267,13 +305,21 @@ void avg_last(const PoolProblem& p, const T* input, T* output) {
             for (std::int64_t w = x.begin[ow]; w < x.end[ow]; ++w) {
               const T* source = input + ((image * z.in + d) * y.in * x.in + h * x.in + w) * c;
               A* s = sums.data();
-              for (std::int64_t i = 0; i < c; ++i) s[i] += static_cast<A>(source[i]);
+              if constexpr (std::is_same_v<T, float>) {
+                g_tile->add_rows(s, source, c);
+              } else {
+                for (std::int64_t i = 0; i < c; ++i) s[i] += static_cast<A>(source[i]);
+              }
             }
           }
         }
         const A count = static_cast<A>(divisor(p, od, oh, ow));
         T* out = output + (line * x.out + ow) * c;
-        for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / count);
+        if constexpr (std::is_same_v<T, float>) {
+          g_tile->scale_rows(out, sums.data(), 1.0F / count, c);
+        } else {
+          for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / count);
+        }
       }
     }
   });
@@ -310,6 +356,13 @@ void avg_planes_backward(const PoolProblem& p, const T* grad, T* grad_input) {
 }
 
 }  // namespace
+
+PoolTileEntry::PoolTileEntry(int level, const PoolTile* tile) noexcept {
+  if (level > static_cast<int>(cpu_level()) || level <= g_level) return;
+  g_level = level;
+  g_tile = tile;
+}
+const PoolTile& pool_tile() noexcept { return *g_tile; }
 
 void max_pool_forward(const PoolProblem& p, const Tensor& input, const Tensor& output, const Tensor& indices) {
   std::int64_t* index = indices.defined() ? indices.data<std::int64_t>() : nullptr;

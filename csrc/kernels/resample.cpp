@@ -9,6 +9,7 @@
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
+#include "kernels/pool_tile.h"
 
 namespace flambeau {
 
@@ -130,6 +131,8 @@ T narrow(A value) {
   }
 }
 
+constexpr std::int64_t kFewTaps = 64;  // rows that are combined in one pass
+
 // dst[outer][out][inner] from src[outer][in][inner].
 template <class A>
 void apply(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std::int64_t outer, std::int64_t inner) {
@@ -137,6 +140,10 @@ void apply(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std
     for (std::int64_t o = 0; o < axis.out; ++o) {
       const std::int64_t* index = axis.index.data() + o * axis.taps;
       const A* w = weights + o * axis.taps;
+      if (inner == 1 && axis.taps == 2) {
+        dst[o] = w[0] * src[index[0]] + w[1] * src[index[1]];
+        continue;
+      }
       if (inner == 1) {
         A sum(0);
         for (std::int64_t t = 0; t < axis.taps; ++t) sum += w[t] * src[index[t]];
@@ -144,6 +151,14 @@ void apply(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std
         continue;
       }
       A* out = dst + o * inner;
+      if constexpr (std::is_same_v<A, float>) {
+        if (axis.taps <= kFewTaps) {
+          const float* rows[kFewTaps];
+          for (std::int64_t t = 0; t < axis.taps; ++t) rows[t] = src + index[t] * inner;
+          pool_tile().weighted_rows(out, rows, w, axis.taps, inner);
+          continue;
+        }
+      }
       const A* first = src + index[0] * inner;
       for (std::int64_t j = 0; j < inner; ++j) out[j] = w[0] * first[j];
       for (std::int64_t t = 1; t < axis.taps; ++t) {
@@ -245,6 +260,41 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
   });
 }
 
+// Channels-last float32: every output position is a weighted sum of whole pixels.
+bool resample_pixels(const Problem& p, const float* input, float* output, std::int64_t batch, std::int64_t channels) {
+  static const ResampleAxis one = [] {
+    ResampleAxis axis;
+    axis.index = {0};
+    axis.weight = {1.0};
+    return axis;
+  }();
+  const std::size_t n = p.axes.size();
+  const ResampleAxis &z = n > 2 ? p.axes[n - 3] : one, &y = n > 1 ? p.axes[n - 2] : one, &x = p.axes[n - 1];
+  if (z.taps * y.taps * x.taps > kFewTaps) return false;
+  const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, x.out * channels));
+  parallel_for(0, batch * z.out * y.out, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t h = line % y.out, d = line / y.out % z.out;
+      const float* image = input + line / (y.out * z.out) * p.in * channels;
+      for (std::int64_t w = 0; w < x.out; ++w) {
+        const float* rows[kFewTaps];
+        float weights[kFewTaps];
+        std::int64_t count = 0;
+        for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
+          for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
+            for (std::int64_t k = w * x.taps; k < (w + 1) * x.taps; ++k) {
+              rows[count] = image + ((z.index[static_cast<std::size_t>(i)] * y.in + y.index[static_cast<std::size_t>(j)]) * x.in + x.index[static_cast<std::size_t>(k)]) * channels;
+              weights[count++] = static_cast<float>(z.weight[static_cast<std::size_t>(i)] * y.weight[static_cast<std::size_t>(j)] * x.weight[static_cast<std::size_t>(k)]);
+            }
+          }
+        }
+        pool_tile().weighted_rows(output + (line * x.out + w) * channels, rows, weights, count, channels);
+      }
+    }
+  });
+  return true;
+}
+
 ResampleMode mode_of(std::string_view mode) {
   if (mode == "nearest") return ResampleMode::Nearest;
   if (mode == "nearest-exact") return ResampleMode::NearestExact;
@@ -295,6 +345,9 @@ Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, boo
   check(input.dtype() == DType::UInt8 || is_floating(input.dtype()), ErrorKind::NotImplemented, "interpolate: not implemented for '", torch_name_of(input.dtype()), "'");
   Tensor output = empty(sizes, input.dtype(), input.device(), format);
   if (output.is_meta() || output.numel() == 0) return output;
+  if (format != MemoryFormat::Contiguous && input.dtype() == DType::Float32 && resample_pixels(p, input.data<float>(), output.data<float>(), sizes[0], sizes[1])) {
+    return output;
+  }
   const Tensor in = contiguous(input);
   const Tensor target = format == MemoryFormat::Contiguous ? output : empty(sizes, input.dtype(), input.device());
   const std::int64_t planes = sizes[0] * sizes[1];

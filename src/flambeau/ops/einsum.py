@@ -1,5 +1,6 @@
 """Contractions by subscripts: einsum and tensordot, over batched matrix products."""
 
+from .. import _C
 from .matmul import bmm, mm
 from .registry import composite
 
@@ -147,12 +148,14 @@ def _contract(a, a_labels, b, b_labels, keep):
         ]
         if not drop:
             return tensor, labels
-        return tensor.sum(drop, dtype=tensor.dtype), [label for d, label in enumerate(labels) if d not in drop]
+        return tensor.sum(drop), [label for d, label in enumerate(labels) if d not in drop]
 
     a, a_labels = only(a, a_labels, b_labels)
     b, b_labels = only(b, b_labels, a_labels)
     # A label that was broadcast in one operand is the other's alone now, and maybe to be summed.
     a, a_labels = only(a, a_labels, b_labels)
+    if a.dtype != b.dtype:  # sums of integers are int64
+        a, b = a.to(_C.int64), b.to(_C.int64)
     batch = [label for label in a_labels if label in b_labels and label in keep]
     summed = [label for label in a_labels if label in b_labels and label not in keep]
     left = [label for label in a_labels if label not in b_labels]
