@@ -126,6 +126,21 @@ def test_every_dtype_and_view_survives(dtype):
     assert same_storage(*found)
 
 
+def test_legacy_format_is_written_too(tmp_path):
+    base = flambeau.arange(6.0)
+    path = tmp_path / "old.pt"
+    flambeau.save(
+        {"a": base, "b": base[2:], "c": flambeau.ones(2, dtype=flambeau.bool)},
+        path,
+        _use_new_zipfile_serialization=False,
+    )
+    assert not zipfile.is_zipfile(path)
+    found = flambeau.load(path)
+    assert found["b"].tolist() == [2, 3, 4, 5]
+    assert found["c"].tolist() == [True, True]
+    assert same_storage(found["a"], found["b"])
+
+
 def test_parameters_buffers_and_state_dicts():
     module = flambeau.nn.Sequential(flambeau.nn.Linear(2, 3), flambeau.nn.BatchNorm1d(3))
     state = round_trip(module.state_dict())
@@ -251,11 +266,7 @@ def test_hostile_pickles_are_errors(name, data):
 
 def tensor_pickle(numel=3, offset=0, size=(3,), stride=(1,), kind=b"FloatStorage"):
     def ints(values):
-        return (
-            b"("
-            + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values)
-            + b"t"
-        )
+        return b"(" + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values) + b"t"
 
     storage = b"(U\x07storagectorch\n" + kind + b"\nU\x010U\x03cpu" + ints([numel])[1:-1] + b"tQ"
     arguments = (
@@ -270,9 +281,7 @@ def tensor_pickle(numel=3, offset=0, size=(3,), stride=(1,), kind=b"FloatStorage
 
 
 def test_tensor_pickle_helper_is_valid():
-    found = flambeau.load(
-        archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())])
-    )
+    found = flambeau.load(archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())]))
     assert found.tolist() == [1, 1, 1]
 
 
@@ -306,7 +315,7 @@ def test_damaged_data_is_found_by_its_checksum():
     flambeau.save(flambeau.arange(1000.0), stream)
     data = bytearray(stream.getvalue())
     data[len(data) // 2] ^= 1
-    with pytest.raises((RuntimeError, pickle.UnpicklingError), match="damaged|checksum"):
+    with pytest.raises((RuntimeError, pickle.UnpicklingError), match=r"damaged|checksum"):
         flambeau.load(io.BytesIO(bytes(data)))
 
 

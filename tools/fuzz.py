@@ -53,11 +53,38 @@ LAYOUTS = "plain plain plain plain t step expand overlap meta grad conj neg nan 
 INTS = "0 1 -1 2 3 -2 -3 4 5 -5 7 63 64 -64 255 2**31 -2**31 2**31-1 2**32 2**62 2**63-1 -2**63 2**64".split()
 FLOATS = "0.0 1.0 -1.0 0.5 2.0 1e-5 -0.0 1e30 1e300 -1e300 nan inf -inf".split()
 WRONG = [
-    "None", "'x'", "1.5", "True", "nan", "[]", "()", "{}", "object()", "b'x'", "[1, 'x']", "[None]", "2**64", "1j", "t.float32",
-    "t.device('cpu')", "lambda: 1", "np.ones(3)", "np.float32(2)", "[[1], [2, 3]]", "T('float32', (2,), 'plain')", "slice(None)",
-    "Ellipsis", "t.Size([2])", "float", "range(3)", "-1", "10**30", "''",
-]  # fmt: skip
-STRINGS = "mean sum none max min linear bilinear nearest trunc floor constant reflect replicate circular left right both fro nuc prod amax amin tanh ij xy".split()
+    "None",
+    "'x'",
+    "1.5",
+    "True",
+    "nan",
+    "[]",
+    "()",
+    "{}",
+    "object()",
+    "b'x'",
+    "[1, 'x']",
+    "[None]",
+    "2**64",
+    "1j",
+    "t.float32",
+    "t.device('cpu')",
+    "lambda: 1",
+    "np.ones(3)",
+    "np.float32(2)",
+    "[[1], [2, 3]]",
+    "T('float32', (2,), 'plain')",
+    "slice(None)",
+    "Ellipsis",
+    "t.Size([2])",
+    "float",
+    "range(3)",
+    "-1",
+    "10**30",
+    "''",
+]
+STRINGS = """mean sum none max min linear bilinear nearest trunc floor constant reflect replicate circular left right
+both fro nuc prod amax amin tanh ij xy""".split()
 
 
 def make_tensor(t: Any, dtype: str, shape: tuple[int, ...], layout: str) -> Any:
@@ -183,13 +210,29 @@ class Source:
         }
         return choices[kind]() if kind in choices else self.pick(WRONG)
 
+    def slice(self) -> str:
+        stop, step = (
+            self.pick(["None", self.small_int()]),
+            self.pick(["None", "1", "2", "3", "-1", "0"]),
+        )
+        return f"slice({self.small_int()}, {stop}, {step})"
+
     def index(self) -> str:
         one = [
-            self.small_int, lambda: "slice(None)", lambda: "Ellipsis", lambda: "None", lambda: self.pick(["True", "False"]),
-            lambda: f"slice({self.small_int()}, {self.pick(['None', self.small_int()])}, {self.pick(['None', '1', '2', '3', '-1', '0'])})",
-            self.tensor, self.ints, lambda: f"T('int64', {self.shape()}, {self.pick(LAYOUTS)!r})",
-            lambda: f"T('bool', {self.shape()}, 'plain')", lambda: self.pick(WRONG), lambda: "[[0, 1], [1, 0]]", lambda: "np.array([0, 1])",
-        ]  # fmt: skip
+            self.small_int,
+            lambda: "slice(None)",
+            lambda: "Ellipsis",
+            lambda: "None",
+            lambda: self.pick(["True", "False"]),
+            self.slice,
+            self.tensor,
+            self.ints,
+            lambda: f"T('int64', {self.shape()}, {self.pick(LAYOUTS)!r})",
+            lambda: f"T('bool', {self.shape()}, 'plain')",
+            lambda: self.pick(WRONG),
+            lambda: "[[0, 1], [1, 0]]",
+            lambda: "np.array([0, 1])",
+        ]
         parts = [self.pick(one)() for _ in range(self.pick([1, 1, 1, 2, 2, 3, 4, 6]))]
         return ", ".join(parts)
 
@@ -276,7 +319,7 @@ class Calls:
                 kind = source.pick(["int", "int[2]"])
             parts.append(
                 f"**{{{p.name!r}: {source.value(kind, shape)}}}"
-                if p.kind is p.KEYWORD_ONLY or parts and p.default is not p.empty
+                if p.kind is p.KEYWORD_ONLY or (parts and p.default is not p.empty)
                 else source.value(kind, shape)
             )
         if not parameters:
@@ -329,11 +372,39 @@ class Calls:
 
 
 # Not called on purpose: they stop the process, need a display, or are not about arguments.
-_NOT_METHODS = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__del__", "__getattribute__", "__dict__", "__doc__",
-                "__torch_function__", "__reduce__", "__sizeof__", "__dir__", "__weakref__", "register_hook",
-                "register_post_accumulate_grad_hook", "map_", "map2_", "apply_"}  # fmt: skip
-_SKIPPED_FUNCTIONS = {"t.save", "t.load", "t.set_num_threads", "t.manual_seed", "t.set_default_dtype", "t.set_default_tensor_type",
-                      "t.set_printoptions", "t.set_grad_enabled", "t.from_file", "t.set_default_device", "t.seed"}  # fmt: skip
+_NOT_METHODS = {
+    "__class__",
+    "__init_subclass__",
+    "__subclasshook__",
+    "__new__",
+    "__del__",
+    "__getattribute__",
+    "__dict__",
+    "__doc__",
+    "__torch_function__",
+    "__reduce__",
+    "__sizeof__",
+    "__dir__",
+    "__weakref__",
+    "register_hook",
+    "register_post_accumulate_grad_hook",
+    "map_",
+    "map2_",
+    "apply_",
+}
+_SKIPPED_FUNCTIONS = {
+    "t.save",
+    "t.load",
+    "t.set_num_threads",
+    "t.manual_seed",
+    "t.set_default_dtype",
+    "t.set_default_tensor_type",
+    "t.set_printoptions",
+    "t.set_grad_enabled",
+    "t.from_file",
+    "t.set_default_device",
+    "t.seed",
+}
 
 
 class _Lazy:
@@ -411,8 +482,15 @@ def namespace_of(t: Any) -> dict[str, Any]:
 
     from flambeau.ops import registry
 
-    return {"t": t, "np": np, "nan": math.nan, "inf": math.inf, "OPS": registry.OPS, "call": call_member,
-            "T": lambda dtype, shape, layout: make_tensor(t, dtype, shape, layout)}  # fmt: skip
+    return {
+        "t": t,
+        "np": np,
+        "nan": math.nan,
+        "inf": math.inf,
+        "OPS": registry.OPS,
+        "call": call_member,
+        "T": lambda dtype, shape, layout: make_tensor(t, dtype, shape, layout),
+    }
 
 
 def worker(only: str, first: int, step: int, journal: str) -> None:
@@ -451,9 +529,21 @@ class Search:
 
     def start(self, job: int, first: int) -> dict[str, Any]:
         journal = f"/tmp/flambeau-fuzz-{os.getpid()}-{job}"
-        output = open(journal + ".out", "a+")  # noqa: SIM115 - lives as long as the worker
-        command = [sys.executable, "-X", "faulthandler", __file__, "--worker", str(first), "--step", str(self.options.jobs),
-                   "--only", self.options.only, "--journal", journal]  # fmt: skip
+        output = open(journal + ".out", "a+")
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            __file__,
+            "--worker",
+            str(first),
+            "--step",
+            str(self.options.jobs),
+            "--only",
+            self.options.only,
+            "--journal",
+            journal,
+        ]
         process = subprocess.Popen(command, stdout=output, stderr=open(journal + ".err", "w"))
         return {
             "process": process,

@@ -540,19 +540,21 @@ def save(
         f: path, or file object with a write method.
         pickle_module: accepted for compatibility.
         pickle_protocol: pickle protocol of the structure; PyTorch's own default is 2.
+        _use_new_zipfile_serialization: False writes the format of PyTorch before 1.6.
     """
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError(
-            "save: expected the zip format, got a request for the legacy one, which is only read"
-        )
     if isinstance(f, str | os.PathLike):
         stem = os.path.splitext(os.path.basename(os.fspath(f)))[0]
         with open(f, "wb") as file:
-            _save_zip(
-                obj, file, str(stem) or "archive", pickle_protocol, not _disable_byteorder_record
-            )
+            if _use_new_zipfile_serialization:
+                prefix = str(stem) or "archive"
+                _save_zip(obj, file, prefix, pickle_protocol, not _disable_byteorder_record)
+            else:
+                _save_legacy(obj, file, pickle_protocol)
     elif hasattr(f, "write"):
-        _save_zip(obj, f, "archive", pickle_protocol, not _disable_byteorder_record)
+        if _use_new_zipfile_serialization:
+            _save_zip(obj, f, "archive", pickle_protocol, not _disable_byteorder_record)
+        else:
+            _save_legacy(obj, f, pickle_protocol)
         if hasattr(f, "flush"):
             f.flush()
     else:
@@ -575,3 +577,19 @@ def _save_zip(obj: Any, file: IO[bytes], prefix: str, protocol: int, byteorder: 
         writer.write(f"data/{key}", b"" if storage.device.type == "meta" else storage)
     writer.write("version", b"3\n")
     writer.close()
+
+
+def _save_legacy(obj: Any, file: IO[bytes], protocol: int) -> None:
+    sizes = {"short": 2, "int": 4, "long": 4}
+    system = {"protocol_version": _LEGACY_VERSION, "little_endian": True, "type_sizes": sizes}
+    for header in (_LEGACY_MAGIC, _LEGACY_VERSION, system):
+        pickle.dump(header, file, protocol)
+    stream = io.BytesIO()
+    pickler = Pickler(stream, protocol, legacy=True)
+    pickler.dump(obj)
+    file.write(stream.getbuffer())
+    keys = sorted(pickler.storages)
+    pickle.dump(keys, file, protocol)
+    for key in keys:
+        file.write(struct.pack("<q", pickler.sizes[key]))
+        file.write(memoryview(pickler.storages[key]))

@@ -43,18 +43,19 @@ def _name(dtype: Any, op: str) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-class finfo:  # noqa: N801 - PyTorch's name
+class finfo:
     """Limits of a floating point dtype; of its parts for a complex one.
 
     Attributes: bits, eps (distance from 1 to the next number), max, min, tiny = smallest_normal, resolution, dtype.
     """
 
-    def __init__(self, type: Any = None) -> None:  # noqa: A002 - PyTorch's name
+    def __init__(self, type: Any = None) -> None:
         name = _name(_C.get_default_dtype() if type is None else type, "finfo")
         name = _REAL.get(name, name)
         if name not in _FLOATS:
             raise TypeError(
-                f"torch.finfo() requires a floating point input type, got {type}. Use torch.iinfo to handle 'torch.finfo'"
+                f"torch.finfo() requires a floating point input type, got {type}. "
+                "Use torch.iinfo to handle 'torch.finfo'"
             )
         bits, digits, low, high, resolution = _FLOATS[name]
         self.bits = bits
@@ -78,10 +79,10 @@ class finfo:  # noqa: N801 - PyTorch's name
         return hash(self.dtype)
 
 
-class iinfo:  # noqa: N801 - PyTorch's name
+class iinfo:
     """Limits of an integer dtype: bits, min, max, dtype."""
 
-    def __init__(self, type: Any) -> None:  # noqa: A002 - PyTorch's name
+    def __init__(self, type: Any) -> None:
         name = _name(type, "iinfo")
         if name == "bool":
             raise TypeError("torch.bool is not supported by torch.iinfo")

@@ -14,4 +14,3 @@ if __name__ == "__main__":
         recorded[key] = repr(eval(case, {"t": torch, **printing_cases.NAMES}))
     path = pathlib.Path(__file__).with_name("printing.json")
     path.write_text(json.dumps({"version": torch.__version__, "texts": recorded}, indent=0) + "\n")
-    print(path.stat().st_size)

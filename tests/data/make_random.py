@@ -43,4 +43,3 @@ if __name__ == "__main__":
     }
     path = pathlib.Path(__file__).with_name("random.json")
     path.write_text(json.dumps(recorded, separators=(",", ":")) + "\n")
-    print(path.stat().st_size)

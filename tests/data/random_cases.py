@@ -1,4 +1,4 @@
-"""Calls whose results are compared with PyTorch's: expressions over `t`, the package. Used by make_random.py and the test."""
+"""Calls whose results are compared with PyTorch's, as expressions over `t`, the package."""
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")

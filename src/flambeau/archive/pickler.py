@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 import types
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import flambeau
 
@@ -55,11 +55,13 @@ class _StorageClass:
 
 
 class Pickler(pickle._Pickler):  # type: ignore[name-defined]
-    """Collects storages in `storages`: key -> (UntypedStorage, dtype name)."""
+    """Collects storages in `storages` by key; `legacy` writes the persistent ids of the older format."""
 
-    def __init__(self, file: IO[bytes], protocol: int) -> None:
+    def __init__(self, file: IO[bytes], protocol: int, legacy: bool = False) -> None:
         super().__init__(file, protocol)
+        self.legacy = legacy
         self.storages: dict[str, storage.UntypedStorage] = {}
+        self.sizes: dict[str, int] = {}  # in elements
         self._keys: dict[int, tuple[str, str]] = {}
         self._classes: dict[str, _StorageClass] = {}
 
@@ -79,8 +81,10 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined]
                 f"expected one dtype per storage, got {seen} and {name}. Save tensor.clone() of one of them."
             )
         self.storages[key] = untyped
+        self.sizes[key] = size
         cls = self._classes.setdefault(name, _StorageClass(name))
-        return ("storage", cls, key, str(untyped.device), size)
+        pid = ("storage", cls, key, str(untyped.device), size)
+        return (*pid, None) if self.legacy else pid  # None: not a view of another storage
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """Write `module name` with PyTorch's module."""
@@ -101,7 +105,7 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined]
             self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar[dict[Any, Any]] = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
 
     def _save_storage_class(self, obj: _StorageClass) -> None:
         module = "torch.storage" if obj.name == "UntypedStorage" else "torch"

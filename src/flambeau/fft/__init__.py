@@ -276,18 +276,23 @@ def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     return _half_many("hfft2", input, s, dim, norm, True, out)
 
 
+def _spacing(length):
+    """1 / length as floating point hardware divides: infinite for 0."""
+    return 1.0 / length if length else math.inf
+
+
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Frequencies of fft's values, in cycles per unit of the sample spacing `d`."""
     dtype = dtype or _C.get_default_dtype()
     positive = arange(0, (n + 1) // 2, dtype=dtype, device=device)
     negative = arange(-(n // 2), 0, dtype=dtype, device=device)
-    result = cat([positive, negative]) * (1.0 / (n * d))
+    result = cat([positive, negative]) * _spacing(n * d)
     return _finish(result.requires_grad_(requires_grad), out, "fftfreq")
 
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Frequencies of rfft's values, in cycles per unit of the sample spacing `d`."""
-    result = arange(0, n // 2 + 1, dtype=dtype or _C.get_default_dtype(), device=device) * (1.0 / (n * d))
+    result = arange(0, n // 2 + 1, dtype=dtype or _C.get_default_dtype(), device=device) * _spacing(n * d)
     return _finish(result.requires_grad_(requires_grad), out, "rfftfreq")
 
 

@@ -452,7 +452,7 @@ def linalg_tensorinv(A, ind=2):
 def linalg_tensorsolve(A, B, dims=None):
     """X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first."""
     if dims is not None:
-        dims = [d % A.dim() for d in ([dims] if isinstance(dims, int) else dims)]
+        dims = [d % max(A.dim(), 1) for d in ([dims] if isinstance(dims, int) else dims)]
         A = A.permute([d for d in range(A.dim()) if d not in dims] + dims)
     shape = tuple(A.shape[B.dim() :])
     if _size_product(shape) != _size_product(A.shape[: B.dim()]):

@@ -1,7 +1,7 @@
 """Random numbers: new random tensors, in-place fills, samples with tensor parameters, dropout.
 
-For the same seed the values are PyTorch's CPU values: bit by bit where they come from uniforms, within 2e-6 for normals.
-None of these is differentiable in its parameters, except dropout in its input. The seed is set in flambeau/random.py.
+For the same seed the values are PyTorch's CPU values: bit by bit where they come from uniforms, within 2e-6 for
+normals. None of these is differentiable, except dropout in its input. The seed is set in flambeau/random.py.
 """
 
 from __future__ import annotations

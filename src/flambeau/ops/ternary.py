@@ -38,7 +38,7 @@ def _(grad, condition):
 
 
 def _where_indices(condition):
-    from .search import nonzero
+    from .index import nonzero
 
     return nonzero(condition, as_tuple=True)
 
