@@ -51,18 +51,45 @@ void check_values_known(const char* op, const Tensor& input) {
   check(!input.is_meta(), ErrorKind::NotImplemented, op, ": the result's size depends on the values");
 }
 
+// Integers within a range not much larger than their number: a table of counts instead of sorting.
+template <class T>
+Three unique_small_range(const Tensor& x, T low, std::uint64_t range, bool inverse, bool counts) {
+  const T* data = x.data<T>();
+  const std::int64_t n = x.numel();
+  const auto slot = [low](T value) { return static_cast<std::size_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(low)); };
+  std::vector<std::int64_t> table(static_cast<std::size_t>(range) + 1);
+  for (std::int64_t i = 0; i < n; ++i) ++table[slot(data[i])];
+  const auto groups = static_cast<std::int64_t>(table.size()) - std::count(table.begin(), table.end(), 0);
+  Tensor out = vector_of(groups, x.dtype()), count = vector_of(counts ? groups : 0, DType::Int64);
+  std::int64_t g = 0;
+  for (std::size_t s = 0; s < table.size(); ++s) {
+    if (table[s] == 0) continue;
+    out.data<T>()[g] = static_cast<T>(static_cast<std::uint64_t>(low) + s);
+    if (counts) count.data<std::int64_t>()[g] = table[s];
+    table[s] = g++;  // from here on: the position in the result
+  }
+  Tensor where = empty(inverse ? x.sizes() : IntSpan(std::initializer_list<std::int64_t>{0}), DType::Int64);
+  for (std::int64_t i = 0; inverse && i < n; ++i) where.data<std::int64_t>()[i] = table[slot(data[i])];
+  return {out, where, count};
+}
+
 template <class T>
 Three unique_elements(const Tensor& x, bool sorted, bool inverse, bool counts) {
   const T* data = x.data<T>();
   const std::int64_t n = x.numel();
-  SortBuffers<Key<T>> buffers(sorted ? n : 0);
-  if (sorted) {
-    for (std::int64_t i = 0; i < n; ++i) buffers.keys[static_cast<std::size_t>(i)] = key_of(data[i]);
-    buffers.sort(n);
+  if constexpr (std::is_integral_v<T>) {
+    if (sorted && n != 0) {
+      const auto [low, high] = std::minmax_element(data, data + n);
+      const auto range = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
+      if (range < static_cast<std::uint64_t>(2 * n + 1024)) return unique_small_range(x, *low, range, inverse, counts);
+    }
   }
-  const auto order = [&](std::int64_t i) {
-    return sorted ? static_cast<std::int64_t>(buffers.order[static_cast<std::size_t>(i)]) : i;
-  };
+  RowSorter<Key<T>> sorter(sorted ? n : 0);
+  if (sorted) {
+    for (std::int64_t i = 0; i < n; ++i) sorter.keys()[i] = key_of(data[i]);
+    sorter.sort(n);
+  }
+  const auto order = [&](std::int64_t i) { return sorted ? static_cast<std::int64_t>(sorter.order(i)) : i; };
   const Grouping groups = group(
       n, order, [&](std::int64_t i, std::int64_t j) { return same(data[order(i)], data[order(j)]); }, inverse, counts, x.sizes());
   Tensor out = vector_of(static_cast<std::int64_t>(groups.starts.size()), x.dtype());

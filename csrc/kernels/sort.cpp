@@ -60,17 +60,33 @@ void select_along(const Tensor& input, std::int64_t dim, std::int64_t k, const S
 }
 
 template <class T>
+void read_sorted(const RowSorter<Key<T>>& sorter, const T* x, T* values, std::int64_t* indices, std::int64_t from,
+                 std::int64_t to, bool descending) {
+  for (std::int64_t i = from; i < to; ++i) {
+    indices[i] = sorter.order(i);
+    if constexpr (std::is_integral_v<T>) {
+      const Key<T> key = sorter.key(i);
+      values[i] = value_of_key<T>(descending ? static_cast<Key<T>>(~key) : key);
+    } else {
+      values[i] = x[indices[i]];
+    }
+  }
+}
+
+template <class T>
 void sort_rows(const Tensor& rows, std::int64_t n, const Selection& to, bool descending) {
+  constexpr std::int64_t grain = 32768;
   for_each_row<T>(
-      rows, n, to, n, [](std::int64_t size) { return SortBuffers<Key<T>>(size); },
-      [&](SortBuffers<Key<T>>& buffers, const T* x, T* values, std::int64_t* indices) {
-        for (std::int64_t i = 0; i < n; ++i) buffers.keys[static_cast<std::size_t>(i)] = key_of(x[i], descending);
-        buffers.sort(n);
-        for (std::int64_t i = 0; i < n; ++i) {
-          const std::uint32_t at = buffers.order[static_cast<std::size_t>(i)];
-          values[i] = x[at];
-          indices[i] = at;
-        }
+      rows, n, to, n, [](std::int64_t size) { return RowSorter<Key<T>>(size); },
+      [&](RowSorter<Key<T>>& sorter, const T* x, T* values, std::int64_t* indices) {
+        Key<T>* keys = sorter.keys();
+        parallel_for(0, n, grain, [&](std::int64_t b, std::int64_t e) {
+          for (std::int64_t i = b; i < e; ++i) keys[i] = key_of(x[i], descending);
+        });
+        sorter.sort(n);
+        parallel_for(0, n, grain, [&](std::int64_t b, std::int64_t e) {
+          read_sorted<T>(sorter, x, values, indices, b, e, descending);
+        });
       });
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstring>
-#include <vector>
 
 #include "core/dtype.h"
+#include "kernels/scratch_buffer.h"
 
 namespace flambeau {
 
@@ -50,70 +50,96 @@ inline Key<T> key_of(T value, bool descending) {
   return descending ? static_cast<Key<T>>(~key) : key;
 }
 
-template <class K>
-struct SortBuffers {
-  std::vector<K> keys, other_keys;
-  std::vector<std::uint32_t> order, other_order;
-  explicit SortBuffers(std::int64_t n)
-      : keys(static_cast<std::size_t>(n)), other_keys(keys.size()), order(keys.size()), other_order(keys.size()) {}
+// The element that `key` was made of (descending keys inverted back). Integers only: floats lose NaN bits and -0.
+template <class T>
+inline T value_of_key(Key<T> key) {
+  using K = Key<T>;
+  constexpr bool is_unsigned = std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>;
+  const K bits = is_unsigned ? key : static_cast<K>(key ^ static_cast<K>(K(1) << (sizeof(K) * 8 - 1)));
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
 
-  // Sorts keys[0, n), with order[i] = i before: order becomes the permutation.
-  void sort(std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i);
-    if (n <= kShort) {
-      insertion(n);
-    } else {
-      radix(n);
-    }
+// Sorts one row: fill keys()[0, n), call sort(n), read order(i) and key(i). Keys whose range fits 32 bits are packed with
+// their position into one word, (key - smallest) << 32 | position, so that a pass moves one array.
+template <class K>
+class RowSorter {
+ public:
+  explicit RowSorter(std::int64_t n) : keys_(n) {}
+  K* keys() { return keys_.data(); }
+  void sort(std::int64_t n);
+  [[nodiscard]] std::uint32_t order(std::int64_t i) const {
+    return packed_ ? static_cast<std::uint32_t>(items_[i]) : order_[i];
+  }
+  [[nodiscard]] K key(std::int64_t i) const {
+    return packed_ ? static_cast<K>(static_cast<K>(items_[i] >> 32) + smallest_)
+                   : keys_[i];
   }
 
  private:
-  static constexpr std::int64_t kShort = 48;
-  void insertion(std::int64_t n) {
-    K* k = keys.data();
-    std::uint32_t* o = order.data();
-    for (std::int64_t i = 1; i < n; ++i) {
-      const K key = k[i];
-      const std::uint32_t position = o[i];
-      std::int64_t j = i;
-      for (; j > 0 && k[j - 1] > key; --j) {
-        k[j] = k[j - 1];
-        o[j] = o[j - 1];
-      }
-      k[j] = key;
-      o[j] = position;
-    }
-  }
-  void radix(std::int64_t n) {
-    constexpr int passes = sizeof(K);
-    std::uint32_t counts[passes][256] = {};
-    for (std::int64_t i = 0; i < n; ++i) {
-      const K key = keys[static_cast<std::size_t>(i)];
-      for (int p = 0; p < passes; ++p) ++counts[p][(key >> (8 * p)) & 0xff];
-    }
-    for (int p = 0; p < passes; ++p) {
-      std::uint32_t* count = counts[p];
-      // A digit that all keys share needs no pass: common for integers of a small range.
-      if (count[(keys[0] >> (8 * p)) & 0xff] == static_cast<std::uint32_t>(n)) continue;
-      std::uint32_t next = 0;
-      for (int d = 0; d < 256; ++d) {
-        const std::uint32_t here = count[d];
-        count[d] = next;
-        next += here;
-      }
-      const K* k = keys.data();
-      const std::uint32_t* o = order.data();
-      K* to_k = other_keys.data();
-      std::uint32_t* to_o = other_order.data();
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::uint32_t at = count[(k[i] >> (8 * p)) & 0xff]++;
-        to_k[at] = k[i];
-        to_o[at] = o[i];
-      }
-      keys.swap(other_keys);
-      order.swap(other_order);
-    }
-  }
+  void sort_wide(std::int64_t n);
+  ScratchBuffer<K> keys_, other_keys_;
+  ScratchBuffer<std::uint64_t> items_, other_items_;
+  ScratchBuffer<std::uint32_t> order_, other_order_;
+  K smallest_ = 0;
+  bool packed_ = true;
 };
+
+// Sorts `items` by bits [32, 32 + bits), keeping the order of equal ones; `scratch` has the same size.
+void sort_packed(ScratchBuffer<std::uint64_t>& items, ScratchBuffer<std::uint64_t>& scratch, std::int64_t n, int bits);
+
+template <class K>
+void RowSorter<K>::sort(std::int64_t n) {
+  K low = static_cast<K>(~K(0)), high = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    low = keys_[i] < low ? keys_[i] : low;
+    high = keys_[i] > high ? keys_[i] : high;
+  }
+  smallest_ = low;
+  const std::uint64_t range = n == 0 ? 0 : static_cast<std::uint64_t>(static_cast<K>(high - low));
+  packed_ = range >> 32 == 0;
+  if (!packed_) return sort_wide(n);
+  items_.resize(keys_.size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto offset = static_cast<std::uint64_t>(static_cast<K>(keys_[i] - low));
+    items_[i] = offset << 32 | static_cast<std::uint64_t>(i);
+  }
+  sort_packed(items_, other_items_, n, range == 0 ? 0 : 64 - __builtin_clzll(range));
+}
+
+// 64-bit keys of a wide range: keys and positions in arrays of their own, eight bits a pass.
+template <class K>
+void RowSorter<K>::sort_wide(std::int64_t n) {
+  constexpr int passes = sizeof(K);
+  other_keys_.resize(keys_.size());
+  order_.resize(keys_.size());
+  other_order_.resize(keys_.size());
+  for (std::int64_t i = 0; i < n; ++i) order_[i] = static_cast<std::uint32_t>(i);
+  std::uint32_t counts[passes][256] = {};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const K key = keys_[i];
+    for (int p = 0; p < passes; ++p) ++counts[p][(key >> (8 * p)) & 0xff];
+  }
+  for (int p = 0; p < passes; ++p) {
+    std::uint32_t* count = counts[p];
+    // A digit that all keys share needs no pass.
+    if (count[(keys_[0] >> (8 * p)) & 0xff] == static_cast<std::uint32_t>(n)) continue;
+    std::uint32_t next = 0;
+    for (int d = 0; d < 256; ++d) {
+      const std::uint32_t here = count[d];
+      count[d] = next;
+      next += here;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      const K key = keys_[i];
+      const std::uint32_t at = count[(key >> (8 * p)) & 0xff]++;
+      other_keys_[at] = key;
+      other_order_[at] = order_[i];
+    }
+    keys_.swap(other_keys_);
+    order_.swap(other_order_);
+  }
+}
 
 }  // namespace flambeau
