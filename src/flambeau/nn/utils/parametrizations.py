@@ -166,6 +166,21 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, 2, self.dim), weight
 
 
+class _OldWeightNormNames:
+    """Reads the weight_g and weight_v of checkpoints of the hook form."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, state_dict, prefix, *rest):
+        old = f"{prefix}{self.name}_g", f"{prefix}{self.name}_v"
+        if all(key in state_dict for key in old):
+            for i, key in enumerate(old):
+                state_dict[f"{prefix}parametrizations.{self.name}.original{i}"] = state_dict.pop(
+                    key
+                )
+
+
 def weight_norm(module, name="weight", dim=0):
     """Split a parameter into magnitude (original0) and direction (original1); dim None: one magnitude for all.
 
@@ -176,15 +191,7 @@ def weight_norm(module, name="weight", dim=0):
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
-    def load_old_names(
-        state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        old = f"{prefix}{name}_g", f"{prefix}{name}_v"
-        if all(key in state_dict for key in old):
-            for i, key in enumerate(old):
-                state_dict[f"{prefix}parametrizations.{name}.original{i}"] = state_dict.pop(key)
-
-    module._register_load_state_dict_pre_hook(load_old_names)
+    module._register_load_state_dict_pre_hook(_OldWeightNormNames(name))
     return module
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 import flambeau
 
+from ._derived import derived
+
 __all__ = [
     "BasePruningMethod",
     "CustomFromMask",
@@ -32,7 +34,7 @@ class BasePruningMethod(ABC):
     _tensor_name: str
 
     def __call__(self, module, inputs):
-        setattr(module, self._tensor_name, self.apply_mask(module))
+        setattr(module, self._tensor_name, derived(self.apply_mask(module)))
 
     @abstractmethod
     def compute_mask(self, t, default_mask):
@@ -78,7 +80,7 @@ class BasePruningMethod(ABC):
         try:
             mask = method.compute_mask(importance_scores, default_mask=default_mask)
             module.register_buffer(name + "_mask", mask)
-            setattr(module, name, method.apply_mask(module))
+            setattr(module, name, derived(method.apply_mask(module)))
             module.register_forward_pre_hook(method)
         except Exception:
             if not isinstance(method, PruningContainer):

@@ -4,6 +4,8 @@ import flambeau
 from flambeau.nn import functional as F
 from flambeau.nn.parameter import Parameter
 
+from ._derived import derived
+
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
 
@@ -56,7 +58,8 @@ class SpectralNorm:
         module.register_parameter(self.name, Parameter(weight.detach()))
 
     def __call__(self, module, inputs):
-        setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
+        weight = self.compute_weight(module, do_power_iteration=module.training)
+        setattr(module, self.name, derived(weight))
 
     def _solve_v_and_rescale(self, matrix, u, target_sigma):
         v = flambeau.linalg.multi_dot(

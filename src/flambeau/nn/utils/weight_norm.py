@@ -3,6 +3,8 @@
 import flambeau
 from flambeau.nn.parameter import Parameter
 
+from ._derived import derived
+
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 
@@ -45,7 +47,7 @@ class WeightNorm:
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, 2, fn.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))
-        setattr(module, name, fn.compute_weight(module))
+        setattr(module, name, derived(fn.compute_weight(module)))
         module.register_forward_pre_hook(fn)
         return fn
 
@@ -58,7 +60,7 @@ class WeightNorm:
         setattr(module, self.name, Parameter(weight.data))
 
     def __call__(self, module, inputs):
-        setattr(module, self.name, self.compute_weight(module))
+        setattr(module, self.name, derived(self.compute_weight(module)))
 
 
 def weight_norm(module, name="weight", dim=0):
