@@ -343,6 +343,8 @@ def check_gradient(spec: OpSpec, dtype: str, order: int) -> None:
     for label, sample in numbered(spec, Draw(dtype, smooth=True)):
         args, kwargs = bind(sample, dtype)
         inputs = [tensor for tensor in leaves(args, kwargs) if kind_of(dtype_name(tensor)) in "fc"]
+        if spec.grad_arguments is not None:
+            inputs = [inputs[position] for position in spec.grad_arguments]
         if not inputs or builtin_size(inputs) == 0:
             continue
         run = differentiable(function, args, kwargs, inputs)

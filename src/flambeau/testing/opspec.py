@@ -112,6 +112,7 @@ class OpSpec:
         k: tolerance in units of the dtype's machine epsilon. More than the default needs a comment.
         floor: results smaller than this are compared by k * eps * floor: 0 demands full relative precision.
         grad, grad_grad: check first and second derivatives against central differences.
+        grad_arguments: positions, among the floating-point tensors of a call, of those that have a gradient; None: all.
         inplace, out, method: None means: test it if it exists. False switches the suite off.
         meta: the shape of the result does not depend on values, so a meta tensor must give it too.
         views: also run on strided and expanded inputs.
@@ -129,6 +130,7 @@ class OpSpec:
     floor: float = 1.0
     grad: bool = True
     grad_grad: bool = True
+    grad_arguments: Sequence[int] | None = None
     inplace: bool | None = None
     out: bool | None = None
     method: bool | None = None
