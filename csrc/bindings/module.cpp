@@ -4,6 +4,7 @@
 #include "bindings/python.h"
 #include "bindings/tensor_data.h"
 #include "core/allocator.h"
+#include "core/determinism.h"
 #include "core/parallel.h"
 
 NB_MODULE(_C, m) {
@@ -33,6 +34,7 @@ NB_MODULE(_C, m) {
     result["system_allocations"] = stats.system_allocations;
     return result;
   });
+  m.def("_set_fill_uninitialized", &determinism::set_fill);
   m.def("_memory_trim", &memory::trim);
   m.def("_memory_reset_peak", &memory::reset_peak);
 }

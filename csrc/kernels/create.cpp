@@ -2,6 +2,7 @@
 #include "kernels/create.h"
 
 #include "core/copy.h"
+#include "core/determinism.h"
 
 namespace flambeau {
 namespace {
@@ -27,7 +28,7 @@ Tensor empty_op(IntSpan size, OptDType dtype, OptDevice device, OptFormat format
   check_sizes_nonnegative(size, "empty");
   const MemoryFormat layout = format.value_or(MemoryFormat::Contiguous);
   check_rank(size, layout);
-  return empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}), layout);
+  return determinism::uninitialized(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}), layout));
 }
 
 Tensor zeros_op(IntSpan size, OptDType dtype, OptDevice device, const Out& out) {
@@ -57,7 +58,8 @@ Tensor empty_strided_op(IntSpan size, IntSpan stride, OptDType dtype, OptDevice 
     check(s >= 0, ErrorKind::Runtime, "empty_strided: negative strides are not allowed; got strides: ", stride);
   }
   max_position(size, stride, "empty_strided");
-  return empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{}));
+  return determinism::uninitialized(
+      empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{})));
 }
 
 // Sizes as given, memory in the order of physical_layout (a permutation, slowest dim first).
@@ -77,7 +79,8 @@ Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, Opt
     strides[d] = stride;
     stride = checked_mul(stride, std::max<std::int64_t>(size[d], 1), "empty_permuted");
   }
-  return empty_strided(size, strides, dtype.value_or(default_dtype()), device.value_or(Device{}));
+  return determinism::uninitialized(
+      empty_strided(size, strides, dtype.value_or(default_dtype()), device.value_or(Device{})));
 }
 
 Tensor like(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
@@ -89,7 +92,7 @@ Tensor like(const Tensor& input, OptDType dtype, OptDevice device, OptFormat for
 }
 
 Tensor empty_like_op(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
-  return like(input, dtype, device, format);
+  return determinism::uninitialized(like(input, dtype, device, format));
 }
 Tensor zeros_like_op(const Tensor& input, OptDType dtype, OptDevice device, OptFormat format) {
   Tensor result = like(input, dtype, device, format);
@@ -112,7 +115,7 @@ Tensor new_tensor(const char* op, const Tensor& input, IntSpan size, OptDType dt
   return empty(size, dtype.value_or(input.dtype()), device.value_or(input.device()));
 }
 Tensor new_empty(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
-  return new_tensor("new_empty", input, size, dtype, device);
+  return determinism::uninitialized(new_tensor("new_empty", input, size, dtype, device));
 }
 Tensor new_zeros(const Tensor& input, IntSpan size, OptDType dtype, OptDevice device) {
   Tensor result = new_tensor("new_zeros", input, size, dtype, device);

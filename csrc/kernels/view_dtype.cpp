@@ -1,6 +1,7 @@
 // Views that change what the bits mean: another dtype, complex as pairs of reals, lazily conjugated or negated. And the
 // geometry of a tensor itself: resize_, set_.
 #include "core/copy.h"
+#include "core/determinism.h"
 #include "core/factory.h"
 #include "kernels/shape.h"
 
@@ -115,7 +116,9 @@ Tensor resize(const Tensor& input, IntSpan size, MemoryFormat format, const Out&
   check_sizes_nonnegative(size, "resize_");
   checked_numel(size);
   const Tensor& target = out.inplace ? out[0] : input;
+  const std::int64_t held = target.storage()->bytes() / target.itemsize() - target.offset();
   resize_tensor(target, size);
+  determinism::uninitialized(target, held);
   if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
     check(size.size() == (format == MemoryFormat::ChannelsLast ? 4 : 5), ErrorKind::Runtime,
           "required rank 4 (5) tensor to use channels_last (channels_last_3d) format");

@@ -72,7 +72,7 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    autograd errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    autograd backends cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
     printing random serialization signal special storage testing types utils version __config__
     """.split()
 )
@@ -99,6 +99,11 @@ _LAZY = {
         """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor ShortTensor IntTensor LongTensor
         BoolTensor ComplexFloatTensor ComplexDoubleTensor""".split(),
         "tensor_types",
+    ),
+    **dict.fromkeys(
+        """use_deterministic_algorithms are_deterministic_algorithms_enabled set_deterministic_debug_mode
+        is_deterministic_algorithms_warn_only_enabled get_deterministic_debug_mode""".split(),
+        "determinism",
     ),
     "from_dlpack": "utils.dlpack",
     "fork_rng": "random",

@@ -3,7 +3,7 @@
 import importlib
 
 _SUBMODULES = frozenset(
-    "backend_registration bottleneck checkpoint collect_env data dlpack hooks mobile_optimizer model_zoo".split()
+    "backend_registration bottleneck checkpoint collect_env data deterministic dlpack hooks mobile_optimizer model_zoo".split()
 )
 
 

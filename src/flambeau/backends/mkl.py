@@ -1,0 +1,6 @@
+"""Intel MKL: not used."""
+
+
+def is_available() -> bool:
+    """Return False."""
+    return False
