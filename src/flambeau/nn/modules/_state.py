@@ -1,6 +1,7 @@
 """Saving and loading of module state, mixed into Module."""
 
 from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
 
 import flambeau
 from flambeau.nn.parameter import Parameter, is_lazy
@@ -75,12 +76,13 @@ class ModuleState:
         return handle
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
-        for name, param in self._parameters.items():
+        own = self.__dict__
+        for name, param in own["_parameters"].items():
             if param is not None:
                 destination[prefix + name] = param if keep_vars else param.detach()
-        if self._buffers:
+        if own["_buffers"]:
             skipped = self._non_persistent_buffers_set
-            for name, buffer in self._buffers.items():
+            for name, buffer in own["_buffers"].items():
                 if buffer is not None and name not in skipped:
                     destination[prefix + name] = buffer if keep_vars else buffer.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
@@ -109,27 +111,39 @@ class ModuleState:
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
+        return self._collect_state(destination, prefix, keep_vars)
+
+    def _collect_state(self, destination, prefix, keep_vars):
+        """state_dict with everything given; children that do not override it come here directly."""
         local_metadata = {"version": self._version}
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = local_metadata
-        hooks = self.__dict__
-        if hooks.get("_state_dict_pre_hooks"):
+        metadata = getattr(destination, "_metadata", None)
+        if metadata is not None:
+            metadata[prefix[:-1]] = local_metadata
+        own = self.__dict__
+        if "_state_dict_pre_hooks" in own:
             for hook in self._state_dict_pre_hooks.values():
                 hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(
-                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
-                )
-        if hooks.get("_state_dict_hooks"):
-            for hook in self._state_dict_hooks.values():
-                result = hook(self, destination, prefix, local_metadata)
-                if getattr(hook, "_from_public_api", False):
-                    if result is not None:
-                        raise RuntimeError("state_dict post-hook must return None")
-                elif result is not None:
-                    destination = result
+        for name, module in own["_modules"].items():
+            if module is None:
+                continue
+            path = f"{prefix}{name}."
+            if type(module).state_dict is ModuleState.state_dict:
+                module._collect_state(destination, path, keep_vars)
+            else:
+                module.state_dict(destination=destination, prefix=path, keep_vars=keep_vars)
+        if "_state_dict_hooks" in own:
+            destination = self._run_state_dict_hooks(destination, prefix, local_metadata)
+        return destination
+
+    def _run_state_dict_hooks(self, destination, prefix, local_metadata):
+        for hook in self._state_dict_hooks.values():
+            result = hook(self, destination, prefix, local_metadata)
+            if getattr(hook, "_from_public_api", False):
+                if result is not None:
+                    raise RuntimeError("state_dict post-hook must return None")
+            elif result is not None:
+                destination = result
         return destination
 
     def _load_from_state_dict(
@@ -207,8 +221,6 @@ class ModuleState:
         Raises:
             RuntimeError: sizes differ, or (strict) names do.
         """
-        from collections.abc import Mapping
-
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         metadata = getattr(state_dict, "_metadata", None)
@@ -276,9 +288,11 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
         state_dict, prefix, local_metadata, True, missing, unexpected, errors
     )
     for name, child in module._modules.items():
-        if child is not None:
-            child_prefix = f"{prefix}{name}."
-            child_state = {k: v for k, v in state_dict.items() if k.startswith(child_prefix)}
+        if child is None:
+            continue
+        child_prefix = f"{prefix}{name}."
+        child_state = {k: v for k, v in state_dict.items() if k.startswith(child_prefix)}
+        if child_state or not _is_stateless(child):
             _load(child, child_state, child_prefix, metadata, assign, missing, unexpected, errors)
     if module.__dict__.get("_load_state_dict_post_hooks"):
         keys = IncompatibleKeys(missing, unexpected)
@@ -290,14 +304,31 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
                 )
 
 
+def _is_stateless(module):
+    """Nothing to load and nobody to tell about it."""
+    own = module.__dict__
+    return not (
+        own["_parameters"]
+        or own["_buffers"]
+        or own["_modules"]
+        or own.get("_load_state_dict_pre_hooks")
+        or own.get("_load_state_dict_post_hooks")
+        or type(module)._load_from_state_dict is not ModuleState._load_from_state_dict
+        or type(module).set_extra_state is not ModuleState.set_extra_state
+    )
+
+
+_PLAIN = (Parameter, flambeau.Tensor)
+
+
 def _load_one(module, name, key, param, given, assign, errors):
+    # The usual case; the others are told apart below.
     if (
         not assign
-        and type(given) is flambeau.Tensor
-        and not is_lazy(param)
+        and type(given) in _PLAIN
+        and type(param) in _PLAIN
         and given.shape == param.shape
     ):
-        # The usual case; the others are told apart below.
         if not param.is_meta:
             try:
                 param.copy_(given)
