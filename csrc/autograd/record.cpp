@@ -120,8 +120,10 @@ void save_argument(OpNode& node, std::uint16_t index, const Value& value, bool c
 void save_arguments(OpNode& node, const OpDef& def, const Value* arguments, const Rules::Reads& reads) {
   for (std::uint64_t left = reads.arguments; left != 0; left &= left - 1) {
     const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
-    // An in-place op overwrites what the rule wants to read: keep a copy.
-    save_argument(node, index, arguments[index], def.inplace && index == 0);
+    // An in-place op overwrites what the rule wants to read: keep a copy. Also of x in x.mul_(x); keeping x itself
+    // would make a cycle of x and its new history.
+    const bool written = def.inplace && arguments[index].impl() != nullptr && arguments[index].impl() == arguments[0].impl();
+    save_argument(node, index, arguments[index], written);
   }
   for (std::uint64_t left = reads.metas; left != 0; left &= left - 1) {
     const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));

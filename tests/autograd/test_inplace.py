@@ -1,5 +1,7 @@
 """In-place operations on leaves, intermediates, views and bases. Behaviour recorded from PyTorch 2.13."""
 
+import weakref
+
 import pytest
 
 import flambeau
@@ -278,3 +280,13 @@ def test_expanded_tensor_may_not_be_written():
         match="more than one element of the written-to tensor refers to a single memory location",
     ):
         flambeau.ones(1).expand(3).add_(1.0)
+
+
+def test_operand_that_is_also_the_target():
+    x = leaf(2.0, 3.0)
+    y = x * 1.0
+    y.mul_(y)
+    assert grad_of(x, y) == [4.0, 6.0]
+    gone = weakref.ref(y)
+    del y
+    assert gone() is None
