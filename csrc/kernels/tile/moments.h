@@ -84,11 +84,12 @@ void moments_columns(const void* in, std::int64_t n, std::int64_t stride, std::i
   for (std::int64_t start = 0; start < n; start += most) {
     const std::int64_t rows = n - start < most ? n - start : most;
     const T* x = static_cast<const T*>(in) + start * stride;
-    // The first row of the block stands in for the mean; Chan's correction below takes care of the rest.
-    for (std::int64_t j = 0; j < k; ++j) {
-      shift[j] = a[j].count > 0 ? static_cast<L>(a[j].mean) : load_one<L>(x[j]);
-      sums[j] = squares[j] = 0;
-    }
+    // The block's own mean (about), as in moments_block; the rows are still in cache for the second pass.
+    for (std::int64_t j = 0; j < k; ++j) shift[j] = sums[j] = squares[j] = 0;
+    std::int64_t folded = 0;
+    for (; folded + 8 <= rows; folded += 8) fold_rows<PlainSum<T>, 8>(x + folded * stride, stride, k, shift);
+    for (; folded < rows; ++folded) fold_rows<PlainSum<T>, 1>(x + folded * stride, stride, k, shift);
+    for (std::int64_t j = 0; j < k; ++j) shift[j] /= static_cast<L>(rows);
     constexpr std::int64_t together = 16;  // rows per pass over the columns' sums
     for (std::int64_t r = 0; r < rows; r += together, x += together * stride) {
       const std::int64_t count = rows - r < together ? rows - r : together;

@@ -333,7 +333,7 @@ def renorm(input, p, dim, maxnorm):
 
 def _renorm_(input, p, dim, maxnorm):
     """In-place form of renorm."""
-    return input.copy_(renorm(input, p, dim, maxnorm))
+    return input.copy_(renorm(input.clone(), p, dim, maxnorm))  # the clone is what backward reads
 
 
 composite(_renorm_, methods=("renorm_",))

@@ -1,6 +1,6 @@
 """Searching in sorted values, counting into bins, and distinct values."""
 
-from collections import namedtuple
+from operator import itemgetter
 
 from .. import _C
 from .registry import composite, native, overload
@@ -92,8 +92,16 @@ def _outer_edges(points, dims, range):
 
 
 list_range = range
-_Histogram = namedtuple("histogram", "hist bin_edges")
-_HistogramDd = namedtuple("histogramdd", "hist bin_edges")
+
+
+def _pair_type(name):
+    """A named pair made of one sequence, as PyTorch's result types are."""
+    fields = {"hist": property(itemgetter(0)), "bin_edges": property(itemgetter(1)), "__slots__": ()}
+    return type(name, (tuple,), {**fields, "__module__": "torch.return_types"})
+
+
+_Histogram = _pair_type("histogram")
+_HistogramDd = _pair_type("histogramdd")
 
 
 def _edges(points, bins, range):
@@ -155,7 +163,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False):
             f"histogram: expected weight of input's shape, got {list(weight.shape)} and {list(input.shape)}."
         )
     counts, edges = _histogram(input.reshape(-1, 1), edges, range, None if weight is None else weight.reshape(-1), density)
-    return _Histogram(counts, edges[0])
+    return _Histogram((counts, edges[0]))
 
 
 @composite
@@ -166,7 +174,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         bins: number of bins, for all dims or per dim, or a list of edges per dim.
     """
     counts, edges = _histogram(input, bins, range, weight, density)
-    return _HistogramDd(counts, edges)
+    return _HistogramDd((counts, edges))
 
 
 _THREE = "-> (Tensor output, Tensor inverse_indices, Tensor counts)"
