@@ -127,8 +127,26 @@ class Tensor(_C.TensorBase):
         return device_of(self)
 
     def is_shared(self):
-        """Whether the memory is shared with other processes: no."""
-        return False
+        """Whether share_memory_ moved the values to memory that forked processes share."""
+        return getattr(self, "_shared", False)
+
+    def share_memory_(self):
+        """Move the values to memory that processes forked later share; returns self.
+
+        Processes started in other ways get copies, as through any pipe.
+        """
+        if not self.is_shared() and self.numel() > 0 and not self.is_meta:
+            import mmap
+
+            import numpy
+
+            size = self.numel() * self.element_size()
+            raw = _C.from_numpy(numpy.frombuffer(mmap.mmap(-1, size), dtype=numpy.uint8))
+            shared = raw.view(self.dtype).view(self.shape)
+            shared.copy_(self.detach())
+            self.data = shared
+        self._shared = True
+        return self
 
     __array_priority__ = 1000
 

@@ -322,3 +322,18 @@ def test_other_base_classes():
     table = Table()
     table["a"] = 3
     assert table().item() == 3
+
+
+def test_shared_memory_is_seen_by_forked_processes():
+    import os
+
+    layer = nn.Linear(2, 3)
+    layer.share_memory()
+    assert layer.weight.is_shared()
+    child = os.fork()
+    if child == 0:
+        with flambeau.no_grad():
+            layer.weight.fill_(7)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert layer.weight.tolist() == [[7, 7]] * 3
