@@ -44,6 +44,13 @@ void fill_range(const Tensor& result, const Scalar& start, const Scalar& step) {
       T* data = result.data<T>();
       const std::int64_t stride = result.dim() == 0 ? 1 : result.strides()[0];
       parallel_for(0, result.numel(), kGrain, [&](std::int64_t b, std::int64_t e) {
+        if constexpr (std::is_integral_v<T>) {
+          if (stride == 1) {
+            Wide value = first + static_cast<Wide>(b) * by;
+            for (std::int64_t i = b; i < e; ++i, value += by) data[i] = static_cast<T>(value);
+            return;
+          }
+        }
         for (std::int64_t i = b; i < e; ++i) {
           const Wide value = first + static_cast<Wide>(i) * by;
           if constexpr (std::is_integral_v<T>) data[i * stride] = static_cast<T>(value);

@@ -168,6 +168,11 @@ void sum_bags(const Tensor& weight, const std::int64_t* rows, const std::int64_t
       std::fill(total.begin(), total.end(), Wide(0));
       std::int64_t kept = 0;
       for (std::int64_t i = starts[static_cast<std::size_t>(bag)]; i < starts[static_cast<std::size_t>(bag) + 1]; ++i) {
+        // Rows lie anywhere in the table: ask for one ahead of its turn.
+        if (i + 6 < count) {
+          const char* ahead = reinterpret_cast<const char*>(table + rows[i + 6] * stride);
+          for (std::int64_t byte = 0; byte < width * static_cast<std::int64_t>(sizeof(T)); byte += 64) __builtin_prefetch(ahead + byte);
+        }
         if (rows[i] == padding_idx) continue;
         ++kept;
         const T* row = table + rows[i] * stride;

@@ -126,9 +126,15 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, con
     const T* b_data = from.data<T>();
     const T factor = alpha.to<T>();
     walk_dim(target, from, d, values, false, [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
+      T* to_row = a_data + a;
+      const T* from_row = b_data + b;
+      if (!scaled && sa == 1 && sb == 1) {
+        for (std::int64_t i = 0; i < n; ++i) to_row[i] = arith::add(to_row[i], from_row[i]);
+        return;
+      }
       for (std::int64_t i = 0; i < n; ++i) {
-        const T value = b_data[b + i * sb];
-        a_data[a + i * sa] = arith::add(a_data[a + i * sa], scaled ? arith::mul(value, factor) : value);
+        const T value = from_row[i * sb];
+        to_row[i * sa] = arith::add(to_row[i * sa], scaled ? arith::mul(value, factor) : value);
       }
     });
   });

@@ -131,31 +131,41 @@ Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntSpan s
 template <class T>
 bool is_nonzero(T value) { return convert<bool>(value); }
 
+// Line by line along the last dim, so that only that coordinate changes inside.
+template <class T>
+void write_positions(const Tensor& values, const T* data, std::int64_t count, std::int64_t* columns) {
+  const std::int64_t rank = values.dim(), n = values.sizes()[rank - 1];
+  Dims at = Dims::filled(rank, 0);
+  std::int64_t row = 0;
+  for (std::int64_t line = 0; line < values.numel() / n && row < count; ++line, data += n) {
+    const std::int64_t first = row;
+    std::int64_t* last_column = columns + (rank - 1) * count;
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (is_nonzero(data[i])) last_column[row++] = i;
+    }
+    for (std::int64_t d = 0; d < rank - 1; ++d) std::fill(columns + d * count + first, columns + d * count + row, at[d]);
+    for (std::int64_t d = rank - 2; d >= 0 && ++at[d] == values.sizes()[d]; --d) at[d] = 0;
+  }
+}
+
 // (count, dim) positions in row-major order; stored so that each column is contiguous, as PyTorch returns it.
 Tensor nonzero(const Tensor& input, const Out& out) {
   check(!input.is_meta(), ErrorKind::NotImplemented, "nonzero: the shape of the result depends on values, which a meta tensor has not.");
   const Tensor values = contiguous(input);
-  const std::int64_t n = values.numel(), rank = values.dim();
-  std::vector<std::int64_t> flat;
+  const std::int64_t rank = values.dim();
+  Tensor result;
   dispatch_all(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* data = values.data<T>();
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (is_nonzero(data[i])) flat.push_back(i);
-    }
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < values.numel(); ++i) count += is_nonzero(data[i]) ? 1 : 0;
+    result = empty_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, DType::Int64);
+    if (count != 0 && rank != 0) write_positions(values, data, count, result.data<std::int64_t>());
   });
-  const auto count = static_cast<std::int64_t>(flat.size());
-  const Dims strides = contiguous_strides(values.sizes());
-  Tensor result = empty_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, DType::Int64);
-  auto* data = result.data<std::int64_t>();
-  for (std::int64_t d = 0; d < rank; ++d) {
-    const std::int64_t stride = strides[d], size = values.sizes()[d];
-    for (std::int64_t i = 0; i < count; ++i) data[d * count + i] = flat[static_cast<std::size_t>(i)] / stride % size;
-  }
   if (!out.given()) return result;
   check(out[0].dtype() == DType::Int64, ErrorKind::Runtime, "nonzero: Expected out tensor to have dtype int64, but got ", name_of(out[0].dtype()), " instead");
-  Tensor target = output("nonzero", out, 0, {count, rank}, DType::Int64, Device{});
-  if (count * rank != 0) copy_into(target, result);
+  Tensor target = output("nonzero", out, 0, result.sizes(), DType::Int64, Device{});
+  if (result.numel() != 0) copy_into(target, result);
   return target;
 }
 

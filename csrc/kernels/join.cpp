@@ -192,7 +192,16 @@ Tensor flip(const Tensor& input, IntSpan dims) {
     const T* from = static_cast<const T*>(input.data());
     parallel_for(0, walk.lines(), std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
       walk.run(begin, end, [&](const std::int64_t* at) {
-        for (std::int64_t i = 0; i < n; ++i) to[at[0] + i * sr] = from[at[1] + i * si];
+        T* out_line = to + at[0];
+        const T* in_line = from + at[1];
+        if (sr == -1 && si == 1) {
+          T* first = out_line - (n - 1);
+          for (std::int64_t i = 0; i < n; ++i) first[n - 1 - i] = in_line[i];
+        } else if (sr == 1 && si == 1) {
+          std::memcpy(static_cast<void*>(out_line), static_cast<const void*>(in_line), sizeof(T) * static_cast<std::size_t>(n));
+        } else {
+          for (std::int64_t i = 0; i < n; ++i) out_line[i * sr] = in_line[i * si];
+        }
       });
     });
   });

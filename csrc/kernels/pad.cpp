@@ -127,15 +127,23 @@ Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(input.data());
     T* to = static_cast<T*>(result.data());
+    // The longest start of the last dim's middle that lies in input as it does in the result is copied as a block.
+    const std::int64_t* inner = tables[static_cast<std::size_t>(last)].data();
+    const std::int64_t head = std::min(n, std::max<std::int64_t>(left_of(pad, sizes.size(), last), 0));
+    std::int64_t tail = std::min(head + 1, n);
+    while (tail < n && inner[tail] == inner[tail - 1] + 1) ++tail;
     parallel_for(0, result.numel() / n, std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
-      const std::int64_t* inner = tables[static_cast<std::size_t>(last)].data();
       for (std::int64_t line = begin; line < end; ++line) {
         std::int64_t rest = line, base = 0;
         for (std::int64_t d = last - 1; d >= 0; --d) {
           base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
           rest /= sizes[d];
         }
-        for (std::int64_t i = 0; i < n; ++i) to[line * n + i] = from[base + inner[i]];
+        T* at = to + line * n;
+        const T* in = from + base;
+        for (std::int64_t i = 0; i < head; ++i) at[i] = in[inner[i]];
+        if (tail > head) std::memcpy(static_cast<void*>(at + head), static_cast<const void*>(in + inner[head]), sizeof(T) * static_cast<std::size_t>(tail - head));
+        for (std::int64_t i = tail; i < n; ++i) at[i] = in[inner[i]];
       }
     });
   });

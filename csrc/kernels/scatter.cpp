@@ -29,11 +29,13 @@ void check_bounds(const Tensor& index, std::int64_t dim, std::int64_t size) {
   const auto* values = index.data<std::int64_t>();
   const std::int64_t n = index.sizes()[last], stride = index.strides()[last];
   walk.run(0, walk.lines(), [&](const std::int64_t* at) {
+    const auto limit = static_cast<std::uint64_t>(size);
+    std::uint64_t bad = 0;  // no branch per element: the loop is vectorised
+    for (std::int64_t i = 0; i < n; ++i) bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(values[at[0] + i * stride]) >= limit);
+    if (bad == 0) [[likely]] return;
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t value = values[at[0] + i * stride];
-      if (value < 0 || value >= size) [[unlikely]] {
-        fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
-      }
+      if (value < 0 || value >= size) fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
     }
   });
 }
@@ -70,7 +72,14 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, 
     const auto* values = where.data<std::int64_t>();
     parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
       walk.run(begin, end, [&](const std::int64_t* o) {
-        for (std::int64_t i = 0; i < n; ++i) to[o[0] + i * st] = from[o[2] + values[o[1] + i * si] * ss];
+        if (st == 1 && si == 1 && ss == 1) {
+          T* out_line = to + o[0];
+          const T* in_line = from + o[2];
+          const std::int64_t* index_line = values + o[1];
+          for (std::int64_t i = 0; i < n; ++i) out_line[i] = in_line[index_line[i]];
+        } else {
+          for (std::int64_t i = 0; i < n; ++i) to[o[0] + i * st] = from[o[2] + values[o[1] + i * si] * ss];
+        }
       });
     });
   });
@@ -131,12 +140,39 @@ Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Ten
   return plan;
 }
 
+// The same where dim is not the last one: row by row, so that memory is read in order. Each target element still meets
+// its sources in order of the index.
+template <class T, class F>
+void run_scatter_rows(const Scatter& plan, const T* value, IntSpan source_strides, F&& fn) {
+  const std::int64_t d = plan.dim, last = plan.index.dim() - 1;
+  Dims sizes(plan.index.sizes());
+  const std::int64_t n = sizes[d], m = sizes[last];
+  sizes[d] = 1;
+  const LineWalk<3> walk(sizes, last, {plan.target.strides(), plan.index.strides(), source_strides});
+  const std::int64_t td = plan.target.strides()[d], id = plan.index.strides()[d], sd = source_strides[d];
+  const std::int64_t tl = plan.target.strides()[last], il = plan.index.strides()[last], sl = source_strides[last];
+  T* to = plan.target.data<T>();
+  const T* from = value != nullptr ? value : plan.source.data<T>();
+  const auto* values = plan.index.data<std::int64_t>();
+  parallel_for(0, walk.lines(), lines_grain(n * m), [&](std::int64_t begin, std::int64_t end) {
+    walk.run(begin, end, [&](const std::int64_t* o) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t* index_row = values + o[1] + i * id;
+        const T* source_row = from + o[2] + i * sd;
+        T* target_row = to + o[0];
+        for (std::int64_t j = 0; j < m; ++j) fn(target_row[index_row[j * il] * td + j * tl], source_row[j * sl]);
+      }
+    });
+  });
+}
+
 // fn(target element, source element) for each index, line by line. Lines never share a target element.
 template <class T, class F>
 void run_scatter(const Scatter& plan, const T* value, F&& fn) {
   const std::int64_t d = plan.dim;
   const Dims zero = Dims::filled(plan.index.dim(), 0);
   const IntSpan source_strides = value != nullptr ? IntSpan(zero) : plan.source.strides();
+  if (d != plan.index.dim() - 1) return run_scatter_rows(plan, value, source_strides, fn);
   const LineWalk<3> walk(plan.index.sizes(), d, {plan.target.strides(), plan.index.strides(), source_strides});
   const std::int64_t n = plan.index.sizes()[d], st = plan.target.strides()[d], si = plan.index.strides()[d], ss = source_strides[d];
   T* to = plan.target.data<T>();
@@ -144,6 +180,13 @@ void run_scatter(const Scatter& plan, const T* value, F&& fn) {
   const auto* values = plan.index.data<std::int64_t>();
   parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
     walk.run(begin, end, [&](const std::int64_t* o) {
+      if (st == 1 && si == 1 && ss == 1) {
+        T* line = to + o[0];
+        const T* source = from + o[2];
+        const std::int64_t* at = values + o[1];
+        for (std::int64_t i = 0; i < n; ++i) fn(line[at[i]], source[i]);
+        return;
+      }
       for (std::int64_t i = 0; i < n; ++i) fn(to[o[0] + values[o[1] + i * si] * st], from[o[2] + i * ss]);
     });
   });
