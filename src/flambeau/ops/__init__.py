@@ -24,6 +24,7 @@ from .linalg_spectral import *
 from .loss import *
 from .matmul import *
 from .normalization import *
+from .numerical import *
 from .pad import *
 from .pool import *
 from .random import *
