@@ -613,8 +613,9 @@ class Search:
     def collect(self, state: dict[str, Any]) -> None:
         state["output"].seek(0)
         for line in state["output"].read().splitlines():
-            _, wrong, call = line.split("\t", 2)
-            self.record(wrong, call)
+            fields = line.split("\t", 2)
+            if len(fields) == 3:  # anything else was printed by what was called
+                self.record(fields[1], fields[2])
         state["output"].seek(0)
         state["output"].truncate()
 

@@ -13,6 +13,8 @@ using namespace scalar_tiles;
 template <class Step>
 double recur(double degree, double first, Step step) {
   if (std::isnan(degree)) return degree;
+  // A recurrence of more steps has no correct digit left, and would run for minutes or years.
+  if (degree > 0x1p24) return std::nan("");
   const long n = static_cast<long>(degree);
   if (n < 0) return 0;
   if (n == 0) return 1;
@@ -31,7 +33,7 @@ double chebyshev(double x, double n, double first) {
 }
 double chebyshev_t(double x, double n) {
   // |x| = 1 exactly, and the cosine form for high degrees inside.
-  if (n > -1 && std::fabs(x) == 1) return x > 0 || static_cast<long>(n) % 2 == 0 ? 1 : -1;
+  if (n > -1 && std::fabs(x) == 1) return x > 0 || std::fmod(std::trunc(n), 2) == 0 ? 1 : -1;
   if (n > 6 && std::fabs(x) < 1) return std::cos(std::trunc(n) * std::acos(x));
   return chebyshev(x, n, x);
 }
@@ -58,7 +60,7 @@ double laguerre_l(double x, double n) {
   return recur(n, 1 - x, [x](double k, double p, double q) { return ((2 * k + 1 - x) * p - k * q) / (k + 1); });
 }
 double legendre_p(double x, double n) {
-  if (std::fabs(x) == 1) return n < 0 ? 0 : x > 0 || static_cast<long>(n) % 2 == 0 ? 1 : -1;
+  if (std::fabs(x) == 1) return n < 0 ? 0 : x > 0 || std::fmod(std::trunc(n), 2) == 0 ? 1 : -1;
   return recur(n, x, [x](double k, double p, double q) { return ((2 * k + 1) * x * p - k * q) / (k + 1); });
 }
 

@@ -115,6 +115,8 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
     if isinstance(cuts, int):
         if cuts <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {cuts}")
+        if cuts > 2**26:
+            raise MemoryError(f"tensor_split: not enough memory for {cuts} pieces")
         each, longer = divmod(size, cuts)
         cuts = [i * each + builtins.min(i, longer) for i in range(1, cuts)]
     bounds = [0, *cuts, size]
