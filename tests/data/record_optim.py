@@ -1,4 +1,4 @@
-"""Record PyTorch's optimizers and schedules: python tests/data/record_optim.py > tests/data/optim.json (PyTorch 2.13)."""
+"""Record PyTorch 2.13's optimizers and schedules: python tests/data/record_optim.py > tests/data/optim.json."""
 
 import json
 import sys

@@ -20,7 +20,8 @@ def make_params(count=2):
         (
             lambda p: optim.SGD(p[0], lr=1),
             TypeError,
-            "params argument given to the optimizer should be an iterable of Tensors or dicts, but got torch.FloatTensor",
+            "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+            "but got torch.FloatTensor",
         ),
         (
             lambda p: optim.SGD([3], lr=1),

@@ -78,8 +78,8 @@ from ._functional.activation import (
 )
 from ._functional.attention import (
     _canonical_mask,  # noqa: F401 - for the attention modules, as are the next two
-    _in_projection_packed,  # noqa: F401
-    _none_or_dtype,  # noqa: F401
+    _in_projection_packed,  # noqa: F401 - see above
+    _none_or_dtype,  # noqa: F401 - see above
     multi_head_attention_forward,
 )
 from ._functional.conv import conv_tbc

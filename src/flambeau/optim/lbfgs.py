@@ -31,7 +31,7 @@ class _Point:
         self.t, self.loss, self.grad, self.slope = t, loss, grad, slope
 
 
-def _strong_wolfe(
+def _strong_wolfe(  # noqa: C901, PLR0915 - the two phases of one algorithm share all their state
     evaluate, t, direction_norm, loss, grad, slope, c1=1e-4, c2=0.9, tolerance=1e-9, max_ls=25
 ):
     """A step that decreases the loss enough and flattens the slope enough: (_Point, evaluations).
@@ -198,7 +198,7 @@ class LBFGS(Optimizer):
         with flambeau.no_grad():
             return self._step(closure)
 
-    def _step(self, closure):
+    def _step(self, closure):  # noqa: C901, PLR0915 - one loop whose stopping rules share its state
         group = self.param_groups[0]
         lr, search = float(group["lr"]), group["line_search_fn"]
         if search not in (None, "strong_wolfe"):

@@ -646,4 +646,8 @@ class ReduceLROnPlateau(LRScheduler):
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
 
 
-from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: E402 - they need LRScheduler
+from ._cyclic import (  # noqa: E402 - they need LRScheduler
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    OneCycleLR,
+)

@@ -19,7 +19,9 @@ class _Module(types.ModuleType):
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, value: Any) -> None:
         if not isinstance(value, bool):
-            raise TypeError(f"fill_uninitialized_memory: expected a bool, got {type(value).__name__}")
+            raise TypeError(
+                f"fill_uninitialized_memory: expected a bool, got {type(value).__name__}"
+            )
         determinism._State.fill = value
         determinism._apply()
 

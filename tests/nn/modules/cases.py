@@ -22,7 +22,7 @@ def digest(value, T):
 
 def run(case, T):
     """Digests of output, input gradients, parameter gradients, and state."""
-    name, make, make_inputs, kwargs, training, calls = case
+    _, make, make_inputs, kwargs, training, calls = case
     T.manual_seed(0)
     module = make()
     module.train(training)
@@ -111,10 +111,10 @@ def spatial(b, nn):
                 training=training,
                 calls=2,
             )
-            b.add(f"batch_norm{d}_average_{training}", lambda k=kind: k("BatchNorm")(4, momentum=None, affine=False), shape,
-                  training=training, calls=3)  # fmt: skip
-            b.add(f"instance_norm{d}_{training}",
-                  lambda k=kind: k("InstanceNorm")(4, affine=True, track_running_stats=True), shape, training=training)  # fmt: skip
+            average = lambda k=kind: k("BatchNorm")(4, momentum=None, affine=False)
+            b.add(f"batch_norm{d}_average_{training}", average, shape, training=training, calls=3)
+            tracked = lambda k=kind: k("InstanceNorm")(4, affine=True, track_running_stats=True)
+            b.add(f"instance_norm{d}_{training}", tracked, shape, training=training)
         b.add(f"instance_norm{d}_unbatched", lambda k=kind: k("InstanceNorm")(4), shape[1:])
         b.add(f"lazy_batch_norm{d}", lambda k=kind: k("LazyBatchNorm")(), shape)
         b.add(f"lazy_instance_norm{d}", lambda k=kind: k("LazyInstanceNorm")(affine=True), shape)
@@ -146,9 +146,9 @@ def spatial(b, nn):
 
 def pointwise(b, nn):
     """Activations, in place too, and the small modules."""
-    names = """ReLU ReLU6 RReLU Hardtanh Sigmoid Hardsigmoid Tanh SiLU Mish Hardswish ELU CELU SELU GELU Hardshrink LeakyReLU
-        LogSigmoid Softplus Softshrink PReLU Softsign Tanhshrink Softmax2d Dropout AlphaDropout FeatureAlphaDropout Identity
-        Flatten""".split()
+    names = """ReLU ReLU6 RReLU Hardtanh Sigmoid Hardsigmoid Tanh SiLU Mish Hardswish ELU CELU SELU GELU Hardshrink
+        LeakyReLU LogSigmoid Softplus Softshrink PReLU Softsign Tanhshrink Softmax2d Dropout AlphaDropout
+        FeatureAlphaDropout Identity Flatten""".split()
     for name in names:
         b.add(name, getattr(nn, name), (2, 4, 3, 6))
     b.add("GLU", nn.GLU, (2, 6))
@@ -202,7 +202,7 @@ def tables(b, nn, T):
             lambda m=mode: nn.EmbeddingBag(10, 4, mode=m, padding_idx=2),
             ints(10, 3, 5),
         )
-        offsets = lambda: T.tensor([0, 2, 2, 5])  # noqa: E731 - called per case
+        offsets = lambda: T.tensor([0, 2, 2, 5])
         b.add(
             f"bag_offsets_{mode}",
             lambda m=mode: nn.EmbeddingBag(10, 4, mode=m),
@@ -254,7 +254,7 @@ def attention(b, nn, T):
     for i, kwargs in enumerate(settings):
         k, v = kwargs.get("kdim", 4), kwargs.get("vdim", 4)
         for weights in (True, False):
-            make = lambda kw=kwargs: nn.MultiheadAttention(4, 2, **kw)  # noqa: E731 - one per setting
+            make = lambda kw=kwargs: nn.MultiheadAttention(4, 2, **kw)
             b.add(f"mha{i}_{weights}", make, (3, 3, 4), (3, 3, k), (3, 3, v), need_weights=weights)
             b.add(f"mha{i}_masked_{weights}", make, (3, 3, 4), (3, 3, k), (3, 3, v), need_weights=weights,
                   attn_mask=T.ones(3, 3).triu(1).bool(),
@@ -266,8 +266,10 @@ def attention(b, nn, T):
           is_causal=True, attn_mask=causal(3))  # fmt: skip
     for first in (True, False):
         for act in ("relu", "gelu"):
-            b.add(f"encoder_layer_{first}_{act}",
-                  lambda f=first, a=act: nn.TransformerEncoderLayer(4, 2, 8, 0.0, a, norm_first=f), (3, 2, 4))  # fmt: skip
+            encoder = lambda f=first, a=act: nn.TransformerEncoderLayer(
+                4, 2, 8, 0.0, a, norm_first=f
+            )
+            b.add(f"encoder_layer_{first}_{act}", encoder, (3, 2, 4))
             b.add(f"decoder_layer_{first}_{act}",
                   lambda f=first, a=act: nn.TransformerDecoderLayer(4, 2, 8, 0.1, a, norm_first=f, batch_first=True),
                   (2, 3, 4), (2, 5, 4))  # fmt: skip

@@ -19,7 +19,7 @@ def test_keys_and_metadata():
     ]  # fmt: skip
     assert dict(state._metadata) == {"": {"version": 1}, "0": {"version": 1}, "1": {"version": 2}}
     assert not state["0.weight"].requires_grad
-    assert list(make().state_dict(prefix="a."))[0] == "a.0.weight"
+    assert next(iter(make().state_dict(prefix="a."))) == "a.0.weight"
 
 
 def test_values_share_memory_and_keep_vars_keeps_parameters():
@@ -94,7 +94,7 @@ def test_extra_state():
     assert list(saved.state_dict()) == ["_extra_state"]
     loaded.load_state_dict(saved.state_dict())
     assert loaded.count == 5
-    with pytest.raises(RuntimeError, match='Missing key\\(s\\) in state_dict: "_extra_state"'):
+    with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "_extra_state"'):
         loaded.load_state_dict({})
 
 
@@ -118,6 +118,6 @@ def test_failed_load_names_the_parameter():
     state = net.state_dict()
     state["weight"] = 3
     with pytest.raises(
-        RuntimeError, match='While copying the parameter named "weight", expected torch.Tensor'
+        RuntimeError, match=r'While copying the parameter named "weight", expected torch\.Tensor'
     ):
         net.load_state_dict(state)

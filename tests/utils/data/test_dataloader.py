@@ -137,7 +137,7 @@ def test_dead_worker_is_an_error_at_once():
 
 
 def test_timeout():
-    with pytest.raises(RuntimeError, match="timed out after 0.2 seconds"):
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.2 seconds"):
         list(data.DataLoader(Squares(delay=0.4), 2, num_workers=1, timeout=0.2))
 
 

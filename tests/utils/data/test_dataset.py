@@ -26,7 +26,7 @@ def test_tensor_dataset():
 
 
 def test_concatenation():
-    joined = data.ConcatDataset([[1, 2], [3]]) + [4, 5]
+    joined = data.ConcatDataset([[1, 2], [3]]).__add__([4, 5])
     assert [joined[i] for i in range(5)] == [1, 2, 3, 4, 5]
     assert joined[-1] == 5
     with pytest.raises(ValueError, match="absolute value of index"):

@@ -138,6 +138,60 @@ def _merge_masks(attn_mask, key_padding_mask, bsz, num_heads, src_len):
     return padding if attn_mask is None else attn_mask + padding
 
 
+def _add_batch_dim(query, key, value, key_padding_mask):
+    # Keep identities: _in_projection_packed looks at them.
+    same_key, same_value = key is query, value is key
+    query = query.unsqueeze(1)
+    key = query if same_key else key.unsqueeze(1)
+    value = key if same_value else value.unsqueeze(1)
+    if key_padding_mask is not None:
+        key_padding_mask = key_padding_mask.unsqueeze(0)
+    return query, key, value, key_padding_mask
+
+
+def _prepared_masks(attn_mask, key_padding_mask, is_causal, need_weights, dtype):
+    """Both masks as floats; the causal hint stands for the mask where the attention op can use it."""
+    key_padding_mask = _canonical_mask(
+        key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", dtype
+    )
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    if is_causal and key_padding_mask is None and not need_weights:
+        return None, None, True
+    attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", dtype, False)
+    return attn_mask, key_padding_mask, is_causal and key_padding_mask is None
+
+
+def _project(query, key, value, packed, separate, bias):
+    """q, k and v from one packed weight, or from three separate ones."""
+    if separate is None:
+        if key.shape != value.shape:
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+        if packed is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        return _in_projection_packed(query, key, value, packed, bias)
+    if key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    return tuple(
+        ops.linear(x, weight, b)
+        for x, weight, b in zip((query, key, value), separate, biases, strict=True)
+    )
+
+
+def _check_embedding(embed_dim, expected, num_heads):
+    if embed_dim != expected:
+        raise AssertionError(
+            f"was expecting embedding dimension of {expected}, but got {embed_dim}"
+        )
+    head_dim = embed_dim // num_heads
+    if head_dim * num_heads != embed_dim:
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    return head_dim
+
+
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
     dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True,
@@ -151,49 +205,15 @@ def multi_head_attention_forward(
     """
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
-        # Keep identities: _in_projection_packed looks at them.
-        same_key, same_value = key is query, value is key
-        query = query.unsqueeze(1)
-        key = query if same_key else key.unsqueeze(1)
-        value = key if same_value else value.unsqueeze(1)
-        if key_padding_mask is not None:
-            key_padding_mask = key_padding_mask.unsqueeze(0)
+        query, key, value, key_padding_mask = _add_batch_dim(query, key, value, key_padding_mask)
     tgt_len, bsz, embed_dim = query.shape
     src_len = key.shape[0]
-    key_padding_mask = _canonical_mask(
-        key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype
+    attn_mask, key_padding_mask, is_causal = _prepared_masks(
+        attn_mask, key_padding_mask, is_causal, need_weights, query.dtype
     )
-    if is_causal and attn_mask is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    if is_causal and key_padding_mask is None and not need_weights:
-        # The hint stands for the mask: the attention op then skips it altogether.
-        attn_mask = None
-    else:
-        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
-        if key_padding_mask is not None:
-            is_causal = False
-    if embed_dim != embed_dim_to_check:
-        raise AssertionError(
-            f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
-        )
-    head_dim = embed_dim // num_heads
-    if head_dim * num_heads != embed_dim:
-        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight:
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
-            )
-        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-        q = ops.linear(query, q_proj_weight, biases[0])
-        k = ops.linear(key, k_proj_weight, biases[1])
-        v = ops.linear(value, v_proj_weight, biases[2])
-    else:
-        if key.shape != value.shape:
-            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
+    head_dim = _check_embedding(embed_dim, embed_dim_to_check, num_heads)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _project(query, key, value, in_proj_weight, separate, in_proj_bias)
     attn_mask = _check_attn_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
     if bias_k is not None and bias_v is not None:
         k, v, attn_mask, key_padding_mask = _add_key(

@@ -166,7 +166,8 @@ def binary_cross_entropy(
     reduction = _reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}) is deprecated. "
             "Please ensure they have the same size."
         )
     if weight is not None:

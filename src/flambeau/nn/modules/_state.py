@@ -146,7 +146,7 @@ class ModuleState:
                 destination = result
         return destination
 
-    def _load_from_state_dict(
+    def _load_from_state_dict(  # noqa: C901 - each branch is one rule of PyTorch's protocol
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
     ):
         if self.__dict__.get("_load_state_dict_pre_hooks"):
@@ -299,7 +299,8 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:
                 raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                    "expected to return new values, "
                     "if incompatible_keys need to be modified, it should be done inplace."
                 )
 

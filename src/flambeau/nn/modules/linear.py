@@ -26,7 +26,7 @@ class Identity(Module):
 class Linear(Module):
     """y = x @ weight.T + bias over the last dim.
 
-    weight has shape (out_features, in_features) and is initialised with U(-k, k), k = 1 / sqrt(in_features); so is bias.
+    weight has shape (out_features, in_features); it and bias start as U(-k, k), k = 1 / sqrt(in_features).
     """
 
     __constants__ = ["in_features", "out_features"]

@@ -202,7 +202,7 @@ class Module(ModuleState, ModuleBase):
         for table in (self.__dict__, *tables):
             table.pop(name, None)
 
-    def _register_attribute(self, name, value):
+    def _register_attribute(self, name, value):  # noqa: C901 - one branch per kind of attribute
         """__setattr__ for tensors and modules, and for names that are registered."""
         state = self.__dict__
         params, buffers, modules = (
@@ -246,7 +246,8 @@ class Module(ModuleState, ModuleBase):
     def _assign_buffer(self, name, value, buffers, params, modules):
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
-                f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
+                "torch.Tensor or None expected)"
             )
         if isinstance(value, Buffer):
             self._forget(name, params, modules)

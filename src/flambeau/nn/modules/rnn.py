@@ -20,8 +20,8 @@ def apply_permutation(tensor, permutation, dim=1):
 class RNNBase(Module):
     """Arguments, parameters and checks of RNN, LSTM and GRU.
 
-    Layer k, direction d has weight_ih_l{k}{d} (gates * hidden, input), weight_hh (gates * hidden, hidden or proj), bias_ih,
-    bias_hh and, with proj_size, weight_hr; all start as U(-1/sqrt(hidden), 1/sqrt(hidden)).
+    Layer k, direction d has weight_ih_l{k}{d} (gates * hidden, input), weight_hh (gates * hidden, hidden or proj),
+    bias_ih, bias_hh and, with proj_size, weight_hr; all start as U(-1/sqrt(hidden), 1/sqrt(hidden)).
     """
 
     __constants__ = [

@@ -124,7 +124,7 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
     operator.
 
     Args:
-        orthogonal_map: "matrix_exp" (default for square and complex matrices), "cayley" or "householder" (default else).
+        orthogonal_map: "matrix_exp" (default for square and complex matrices), "cayley" or "householder" (else).
         use_trivialization: multiply by a fixed base, so that any orthogonal matrix can be assigned.
 
     References:
@@ -182,7 +182,7 @@ class _OldWeightNormNames:
 
 
 def weight_norm(module, name="weight", dim=0):
-    """Split a parameter into magnitude (original0) and direction (original1); dim None: one magnitude for all.
+    """Split a parameter into magnitude (original0) and direction (original1); dim None: one magnitude.
 
     Loads the weight_g / weight_v of checkpoints of the hook form too.
 

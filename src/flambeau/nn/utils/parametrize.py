@@ -73,10 +73,17 @@ class ParametrizationList(ModuleList):
                         pass
         if not isinstance(new, Tensor) and not isinstance(new, (list, tuple)):
             raise ValueError(
-                f"'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got {type(new).__name__}"
+                "'right_inverse' must return a Tensor or a Sequence of tensors (list, "
+                f"tuple...). Got {type(new).__name__}"
             )
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
+        self._store(original, new)
+        if not self.unsafe:
+            self._check(original_shape, original_dtype)
+
+    def _store(self, original, new):
+        """Register what the right inverses gave as the unconstrained original(s)."""
         if self.is_tensor:
             if original.dtype != new.dtype:
                 raise ValueError(
@@ -98,8 +105,6 @@ class ParametrizationList(ModuleList):
                     value = Parameter(value, original.requires_grad)
                 value.requires_grad_(original.requires_grad)
                 _register_parameter_or_buffer(self, f"original{i}", value)
-        if not self.unsafe:
-            self._check(original_shape, original_dtype)
 
     def _check(self, shape, dtype):
         result = self()
@@ -109,12 +114,14 @@ class ParametrizationList(ModuleList):
             )
         if result.dtype != dtype:
             raise ValueError(
-                "Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
+                "Registering a parametrization may not change the dtype of the tensor, unless "
+                "`unsafe` flag is enabled.\n"
                 f"unparametrized dtype: {dtype}\nparametrized dtype: {result.dtype}"
             )
         if result.shape != shape:
             raise ValueError(
-                "Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
+                "Registering a parametrization may not change the shape of the tensor, unless "
+                "`unsafe` flag is enabled.\n"
                 f"unparametrized shape: {shape}\nparametrized shape: {result.shape}"
             )
 
@@ -153,7 +160,8 @@ class ParametrizationList(ModuleList):
             raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
         if original.dtype != value.dtype:
             raise ValueError(
-                f"The tensor returned by `right_inverse` has dtype {value.dtype} while `original` has dtype {original.dtype}"
+                f"The tensor returned by `right_inverse` has dtype {value.dtype} while "
+                f"`original` has dtype {original.dtype}"
             )
         _maybe_set(original, value)
 
@@ -245,7 +253,8 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         module.parametrizations[tensor_name] = parametrizations
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
         )
     return module
 
@@ -260,13 +269,17 @@ def _append(module, tensor_name, parametrization, unsafe):
             )
         if result.dtype != value.dtype:
             raise ValueError(
-                "Registering a parametrization may not change the dtype of the tensor, unless the `unsafe` flag is enabled.\n"
-                f"module.{tensor_name}.dtype: {value.dtype}\nparametrization(module.{tensor_name}).dtype: {result.dtype}"
+                "Registering a parametrization may not change the dtype of the tensor, unless "
+                "the `unsafe` flag is enabled.\n"
+                f"module.{tensor_name}.dtype: "
+                f"{value.dtype}\nparametrization(module.{tensor_name}).dtype: {result.dtype}"
             )
         if result.shape != value.shape:
             raise ValueError(
-                "Registering a parametrization may not change the shape of the tensor, unless the `unsafe` flag is enabled.\n"
-                f"module.{tensor_name}.shape: {value.shape}\nparametrization(module.{tensor_name}).shape: {result.shape}"
+                "Registering a parametrization may not change the shape of the tensor, unless "
+                "the `unsafe` flag is enabled.\n"
+                f"module.{tensor_name}.shape: "
+                f"{value.shape}\nparametrization(module.{tensor_name}).shape: {result.shape}"
             )
         if hasattr(parametrization, "right_inverse"):
             try:

@@ -36,8 +36,9 @@ def invert_permutation(permutation):
 class PackedSequence(_Fields):
     """Sequences of a batch, time step by time step, without padding.
 
-    data holds the elements of all sequences at step 0, then at step 1, ...; batch_sizes how many there are at each step.
-    The sequences are sorted by decreasing length: sorted_indices says how, unsorted_indices undoes it (None: no sorting).
+    data holds the elements of all sequences at step 0, then at step 1, ...; batch_sizes how many there are at each
+    step. The sequences are sorted by decreasing length: sorted_indices says how, unsorted_indices undoes it (None: no
+    sorting).
     """
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):

@@ -92,7 +92,8 @@ def functional_call(
             raise ValueError(
                 "Expected all elements of parameter_and_buffer_dicts to be dictionaries"
                 if isinstance(given, (tuple, list))
-                else f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+                else "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, "
+                f"but got {type(given)}"
             )
         merged = {}
         for part in given:

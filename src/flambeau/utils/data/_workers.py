@@ -1,8 +1,8 @@
 """Worker processes of the DataLoader.
 
-Each worker has a queue of tasks and sends results through one shared queue. A worker ends when it is told to, or when its
-parent is gone. The parent looks at its workers whenever a result does not come, so a worker that dies is an error and
-never a hang; the workers are ended when the iterator is dropped and when the interpreter exits.
+Each worker has a queue of tasks and sends results through one shared queue. A worker ends when it is told to, or when
+its parent is gone. The parent looks at its workers whenever a result does not come, so a worker that dies is an error
+and never a hang; the workers are ended when the iterator is dropped and when the interpreter exits.
 """
 
 import contextlib
@@ -86,34 +86,17 @@ def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn
         _seed_numpy(seed)
         worker_info = WorkerInfo(id=worker_id, num_workers=num_workers, seed=seed, dataset=dataset)
         failure = fetcher = None
+
+        def make():
+            return make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+
         try:
             if init_fn is not None:
                 init_fn(worker_id)
-            fetcher = make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+            fetcher = make()
         except Exception as error:
             failure = RemoteError(error, f"in DataLoader worker process {worker_id}")
-        parent = os.getppid()
-        while not stop.is_set():
-            try:
-                task = tasks.get(timeout=_POLL)
-            except queue.Empty:
-                if os.getppid() != parent:
-                    return
-                continue
-            if task is None:
-                return
-            if task == "resume":
-                results.put((task, None))
-                if kind == _DatasetKind.Iterable:
-                    fetcher = make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
-                continue
-            number, index = task
-            if failure is not None:
-                data, failure = failure, None
-            else:
-                data = _fetch(fetcher, kind, index, worker_id)
-            results.put((number, data))
-            del data
+        _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make)
     except KeyboardInterrupt:
         return  # the parent reports it
     finally:
@@ -121,6 +104,32 @@ def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn
         if stop.is_set():
             results.cancel_join_thread()
             results.close()
+
+
+def _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make):
+    """Answer tasks until there are no more, or nobody to ask."""
+    parent = os.getppid()
+    while not stop.is_set():
+        try:
+            task = tasks.get(timeout=_POLL)
+        except queue.Empty:
+            if os.getppid() != parent:
+                return
+            continue
+        if task is None:
+            return
+        if task == "resume":
+            results.put((task, None))
+            if kind == _DatasetKind.Iterable:
+                fetcher = make()
+            continue
+        number, index = task
+        if failure is not None:
+            data, failure = failure, None
+        else:
+            data = _fetch(fetcher, kind, index, worker_id)
+        results.put((number, data))
+        del data
 
 
 def _fetch(fetcher, kind, index, worker_id):
@@ -247,7 +256,8 @@ class MultiProcessIterator:
             self._finalizer()
             codes = ", ".join(str(w.exitcode) for w in dead)
             raise RuntimeError(
-                f"DataLoader worker (pid(s) {pids}) exited unexpectedly (exit code {codes}; a negative one is the signal "
+                f"DataLoader worker (pid(s) {pids}) exited unexpectedly (exit code {codes}; a "
+                "negative one is the signal "
                 "that ended it, -9 often means: out of memory)."
             )
 

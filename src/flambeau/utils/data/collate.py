@@ -20,7 +20,7 @@ _NOT_CONVERTIBLE = "SUaO"  # NumPy kinds of strings and objects
 
 
 def _numpy_kind(value):
-    """ "ndarray", "scalar" or None, without importing NumPy."""
+    """Whether a value is an "ndarray" or a "scalar" of NumPy (else None), without importing it."""
     cls = type(value)
     if cls.__module__ != "numpy":
         return None

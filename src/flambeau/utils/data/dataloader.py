@@ -141,7 +141,7 @@ class DataLoader:
 
     _multiprocessing_context = None
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one argument after the other
         self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
         pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
         generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True,
