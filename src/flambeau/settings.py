@@ -1,0 +1,90 @@
+"""Global switches that programs set and that change nothing here: one precision, no denormal mode, warnings by Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flambeau
+
+__all__ = [
+    "compiled_with_cxx11_abi",
+    "from_file",
+    "get_float32_matmul_precision",
+    "is_autocast_enabled",
+    "is_warn_always_enabled",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
+    "set_warn_always",
+]
+
+_state = {"precision": "highest", "warn_always": False}
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accept "highest", "high" or "medium"; products of float32 are always computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"set_float32_matmul_precision: expected highest, high or medium, got {precision!r}")
+    _state["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """Return what was set."""
+    return str(_state["precision"])
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Remember the switch; Python's warning filters decide how often a warning is shown."""
+    _state["warn_always"] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """Return what was set."""
+    return bool(_state["warn_always"])
+
+
+def set_flush_denormal(mode: bool, /) -> bool:
+    """Return False: the processor's denormal mode isn't changed."""
+    return False
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """Return True."""
+    return True
+
+
+def is_autocast_enabled(device_type: str = "cpu") -> bool:
+    """Return False: see flambeau.amp."""
+    return False
+
+
+def from_file(
+    filename: str, shared: bool = False, size: int = 0, *, dtype: Any = None, requires_grad: bool = False
+) -> Any:
+    """Return a tensor over the bytes of a file, mapped.
+
+    Args:
+        filename: path.
+        shared: True writes changes back to the file, which is made or extended to the size; False keeps them in memory.
+        size: number of elements.
+        dtype: element type; the default dtype if None.
+        requires_grad: whether operations on the result are recorded.
+    """
+    import mmap
+
+    from . import _C
+    from .storage import UntypedStorage
+
+    dtype = dtype or flambeau.get_default_dtype()
+    nbytes = size * dtype.itemsize
+    if nbytes == 0:
+        return flambeau.empty(0, dtype=dtype, requires_grad=requires_grad)
+    with open(filename, "a+b" if shared else "rb") as file:
+        length = file.seek(0, 2)
+        if length < nbytes:
+            if not shared:
+                raise RuntimeError(f"from_file: expected a file of at least {nbytes} bytes, got {length}")
+            file.truncate(nbytes)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        mapping = mmap.mmap(file.fileno(), nbytes, access=access)
+    storage = _C._storage_over(mapping, 0, nbytes, UntypedStorage)
+    return _C._tensor_over(storage, dtype, 0, (size,), (1,)).requires_grad_(requires_grad)
