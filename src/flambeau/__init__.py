@@ -72,7 +72,7 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    autograd backends cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    amp autograd backends cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
     printing random serialization signal special storage testing types utils version __config__
     """.split()
 )
@@ -105,7 +105,14 @@ _LAZY = {
         is_deterministic_algorithms_warn_only_enabled get_deterministic_debug_mode""".split(),
         "determinism",
     ),
+    **dict.fromkeys(
+        """compiled_with_cxx11_abi from_file get_float32_matmul_precision is_autocast_enabled is_warn_always_enabled
+        set_float32_matmul_precision set_flush_denormal set_warn_always""".split(),
+        "settings",
+    ),
+    "autocast": "amp",
     "from_dlpack": "utils.dlpack",
+    "to_dlpack": "utils.dlpack",
     "fork_rng": "random",
     "wait": "futures",
 }

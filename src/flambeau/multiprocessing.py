@@ -6,10 +6,10 @@ A tensor that share_memory_() moved is shared with processes that are forked aft
 from __future__ import annotations
 
 import multiprocessing
-from multiprocessing import *  # noqa: F403 - the same functions under PyTorch's path
+from multiprocessing import *
 from typing import Any
 
-__all__ = [  # noqa: PLE0604 - names of the standard module
+__all__ = [
     *multiprocessing.__all__,
     "get_all_sharing_strategies",
     "get_sharing_strategy",

@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 
-class autocast(contextlib.ContextDecorator):  # noqa: N801 - PyTorch's name
+class autocast(contextlib.ContextDecorator):
     """Context manager and decorator without effect on the CPU.
 
     Args:

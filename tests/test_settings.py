@@ -1,0 +1,84 @@
+"""Switches that programs set, automatic mixed precision, multiprocessing, tensors over files."""
+
+import numpy as np
+import pytest
+
+import flambeau
+from flambeau import amp, multiprocessing
+
+
+def test_switches_are_remembered():
+    flambeau.set_float32_matmul_precision("high")
+    assert flambeau.get_float32_matmul_precision() == "high"
+    flambeau.set_float32_matmul_precision("highest")
+    with pytest.raises(RuntimeError, match="highest, high or medium"):
+        flambeau.set_float32_matmul_precision("low")
+    flambeau.set_warn_always(True)
+    assert flambeau.is_warn_always_enabled()
+    flambeau.set_warn_always(False)
+    assert flambeau.set_flush_denormal(True) is False
+
+
+def test_autocast_changes_nothing():
+    with flambeau.autocast("cpu", dtype=flambeau.bfloat16):
+        assert (flambeau.ones(2, 2) @ flambeau.ones(2, 2)).dtype is flambeau.float32
+
+    @flambeau.autocast("cpu")
+    def double(x):
+        return x * 2
+
+    assert double(flambeau.ones(1)).item() == 2
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        flambeau.autocast("cuda")
+    with pytest.raises(RuntimeError, match="device_type"):
+        flambeau.autocast("toaster")
+
+
+def test_grad_scaler_passes_through():
+    weight = flambeau.nn.Parameter(flambeau.ones(1))
+    optimizer = flambeau.optim.SGD([weight], lr=0.5)
+    scaler = amp.GradScaler()
+    scaler.scale((weight * 2).sum()).backward()
+    scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+    assert weight.item() == 0
+    assert scaler.state_dict() == {}
+
+
+def test_tensor_over_a_file(tmp_path):
+    path = tmp_path / "x.bin"
+    np.arange(4, dtype=np.float32).tofile(path)
+    private = flambeau.from_file(str(path), size=4)
+    private.fill_(9)
+    assert np.fromfile(path, np.float32).tolist() == [0, 1, 2, 3]
+    shared = flambeau.from_file(str(path), shared=True, size=6)
+    shared[5] = 7
+    del shared
+    assert np.fromfile(path, np.float32).tolist() == [0, 1, 2, 3, 0, 7]
+    with pytest.raises(RuntimeError, match="at least"):
+        flambeau.from_file(str(path), size=100)
+    assert flambeau.from_file(str(path), size=0).shape == (0,)
+
+
+def write_rank(rank, folder):
+    (folder / str(rank)).write_text(str(flambeau.ones(rank + 1).sum().item()))
+
+
+def fail(rank):
+    raise SystemExit(3)
+
+
+def test_spawn_runs_every_rank(tmp_path):
+    multiprocessing.spawn(write_rank, (tmp_path,), nprocs=2, start_method="fork")
+    assert [(tmp_path / str(rank)).read_text() for rank in range(2)] == ["1.0", "2.0"]
+    with pytest.raises(multiprocessing.ProcessException, match=r"\[0\]"):
+        multiprocessing.spawn(fail, nprocs=1, start_method="fork")
+
+
+def test_tensors_travel_through_queues():
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    queue.put(flambeau.arange(3.0))
+    assert queue.get().tolist() == [0, 1, 2]
+    assert multiprocessing.get_sharing_strategy() in multiprocessing.get_all_sharing_strategies()
