@@ -30,7 +30,8 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Accept a strategy; tensors travel by value under either."""
     global _strategy
     if new_strategy not in get_all_sharing_strategies():
-        raise ValueError(f"set_sharing_strategy: expected one of {sorted(get_all_sharing_strategies())}, got {new_strategy!r}")
+        known = sorted(get_all_sharing_strategies())
+        raise ValueError(f"set_sharing_strategy: expected one of {known}, got {new_strategy!r}")
     _strategy = new_strategy
 
 
@@ -44,7 +45,12 @@ class ProcessException(Exception):
 
 
 def spawn(
-    fn: Any, args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn"
+    fn: Any,
+    args: tuple[Any, ...] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
 ) -> Any:
     """Run fn(i, *args) in nprocs new processes.
 

@@ -1,4 +1,4 @@
-"""Global switches that programs set and that change nothing here: one precision, no denormal mode, warnings by Python."""
+"""Switches that programs set and that change nothing here: one precision, no denormal mode, Python's warnings."""
 
 from __future__ import annotations
 

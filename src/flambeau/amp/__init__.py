@@ -1,7 +1,7 @@
 """Automatic mixed precision, accepted so that programs run: on the CPU, arithmetic stays in the tensors' own dtype.
 
-autocast changes nothing (float32 is more exact than what it would choose), and GradScaler doesn't scale, because float32
-gradients don't underflow.
+autocast changes nothing (float32 is more exact than what it would choose), and GradScaler doesn't scale, because
+float32 gradients don't underflow.
 """
 
 from __future__ import annotations
