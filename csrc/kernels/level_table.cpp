@@ -17,6 +17,8 @@ void add_table(TableId id, DType dtype, const void* table, CpuLevel level) noexc
   if (slot.table == nullptr || level > slot.level) slot = {table, level};
 }
 
-const void* find_table(TableId id, DType dtype) noexcept { return slots[static_cast<int>(id)][static_cast<int>(dtype)].table; }
+const void* find_table(TableId id, DType dtype) noexcept {
+  return slots[static_cast<int>(id)][static_cast<int>(dtype)].table;
+}
 
 }  // namespace flambeau

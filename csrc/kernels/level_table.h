@@ -1,5 +1,5 @@
-// Tables of inner-loop functions compiled per CPU level, for families that are neither elementwise nor reductions. A tile
-// file registers its table per dtype; the op picks the best one the machine can run.
+// Tables of inner-loop functions compiled per CPU level, for families that are neither elementwise nor reductions. A
+// tile file registers its table per dtype; the op picks the best one the machine can run.
 #pragma once
 
 #include "core/dtype.h"

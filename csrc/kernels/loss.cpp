@@ -1,4 +1,5 @@
-// Classification losses: nll_loss and cross_entropy, with their backward kernels. Classes are dim 1 (dim 0 without batch).
+// Classification losses: nll_loss and cross_entropy, with their backward kernels. Classes are dim 1 (dim 0 without
+// batch).
 #include "kernels/loss.h"
 
 #include <algorithm>
@@ -62,24 +63,26 @@ void check_targets(const char* op, const Problem& p) {
   (void)op;
 }
 
-Problem make_problem(const char* op, const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore) {
+Problem make_problem(const char* op, const Tensor& input, const Tensor& target, const Tensor& weight,
+                     std::int64_t ignore) {
   check(input.dim() > 0, ErrorKind::Value, op, ": expected 1 or more dimensions (got ", input.dim(), ")");
   if (!is_floating(input.dtype())) throw_bad_dtype(op, input.dtype());
-  check(input.dim() == 1 || target.dim() == 0 || target.dim() + 1 != input.dim() || input.sizes()[0] == target.sizes()[0],
-        ErrorKind::Value, "Expected input batch_size (", input.sizes()[0], ") to match target batch_size (",
-        target.dim() == 0 ? 0 : target.sizes()[0], ").");
+  check(
+      input.dim() == 1 || target.dim() == 0 || target.dim() + 1 != input.dim() || input.sizes()[0] == target.sizes()[0],
+      ErrorKind::Value, "Expected input batch_size (", input.sizes()[0], ") to match target batch_size (",
+      target.dim() == 0 ? 0 : target.sizes()[0], ").");
   Problem p;
   p.batched = input.dim() > 1;
   p.classes = input.sizes()[p.batched ? 1 : 0];
   p.ignore = ignore;
   p.loss_sizes = loss_shape(input);
-  check(target.sizes() == IntSpan(p.loss_sizes), op, ": expected target of shape ", p.loss_sizes, " for input ", input.sizes(),
-        ", got ", target.sizes());
+  check(target.sizes() == IntSpan(p.loss_sizes), op, ": expected target of shape ", p.loss_sizes, " for input ",
+        input.sizes(), ", got ", target.sizes());
   check(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8, "expected scalar type Long but found ",
         torch_name_of(target.dtype()));
   check(!weight.defined() || (weight.dim() == 1 && weight.numel() == p.classes),
-        "weight tensor should be defined either for all ", p.classes, " classes or no classes but got weight tensor of shape: ",
-        weight.defined() ? weight.sizes() : IntSpan());
+        "weight tensor should be defined either for all ", p.classes,
+        " classes or no classes but got weight tensor of shape: ", weight.defined() ? weight.sizes() : IntSpan());
   for (const std::int64_t size : p.loss_sizes) p.rows *= size;
   if (input.is_meta()) return p;
   p.scores = classes_last(input);
@@ -115,7 +118,8 @@ Tensor meta_result(const Tensor& input, const Problem& p, Reduction reduction) {
 }
 
 // nll_loss: -weight[t] input[t]
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore, std::string_view name) {
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore,
+                std::string_view name) {
   const Reduction reduction = reduction_of(name);
   const Problem p = make_problem("nll_loss", input, target, weight, ignore);
   if (input.is_meta()) return meta_result(input, p, reduction);

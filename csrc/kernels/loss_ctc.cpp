@@ -78,7 +78,8 @@ void backward_pass(const Item& item, const std::vector<double>& alpha, double lo
     }
     for (std::int64_t c = 0; c < classes; ++c) {
       const double log_prob = item.log_probs[t * item.row + c];
-      out[t * item.row + c] = grad * (std::exp(log_prob) - std::exp(per_class[static_cast<std::size_t>(c)] + loss - log_prob));
+      out[t * item.row + c] =
+          grad * (std::exp(log_prob) - std::exp(per_class[static_cast<std::size_t>(c)] + loss - log_prob));
     }
     beta.swap(next);
   }
@@ -90,7 +91,11 @@ struct Batch {
   std::vector<std::int64_t> target_starts;
   IntSpan input_lengths, target_lengths;
   [[nodiscard]] Item item(std::int64_t b) const {
-    return {log_probs.data<double>() + b * classes, batch * classes, input_lengths[b], target_lengths[b], blank,
+    return {log_probs.data<double>() + b * classes,
+            batch * classes,
+            input_lengths[b],
+            target_lengths[b],
+            blank,
             targets.data<std::int64_t>() + target_starts[static_cast<std::size_t>(b)]};
   }
 };
@@ -98,10 +103,18 @@ struct Batch {
 Batch make_batch(const Tensor& log_probs, const Tensor& targets, IntSpan input_lengths, IntSpan target_lengths,
                  std::int64_t blank) {
   check(log_probs.dim() == 3, "ctc_loss: expected log_probs of shape (time, batch, classes), got ", log_probs.sizes());
-  if (log_probs.dtype() != DType::Float32 && log_probs.dtype() != DType::Float64) throw_bad_dtype("ctc_loss_cpu", log_probs.dtype());
+  if (log_probs.dtype() != DType::Float32 && log_probs.dtype() != DType::Float64)
+    throw_bad_dtype("ctc_loss_cpu", log_probs.dtype());
   check(is_integral(targets.dtype(), false), "ctc_loss: targets must be integral");
-  Batch batch{contiguous(to_dtype(log_probs, DType::Float64)), contiguous(to_dtype(targets, DType::Int64)),
-              log_probs.sizes()[0], log_probs.sizes()[1], log_probs.sizes()[2], blank, {}, input_lengths, target_lengths};
+  Batch batch{contiguous(to_dtype(log_probs, DType::Float64)),
+              contiguous(to_dtype(targets, DType::Int64)),
+              log_probs.sizes()[0],
+              log_probs.sizes()[1],
+              log_probs.sizes()[2],
+              blank,
+              {},
+              input_lengths,
+              target_lengths};
   check(blank >= 0 && blank < batch.classes, "blank must be in label range");
   check(input_lengths.size() == batch.batch, "input_lengths must be of size batch_size");
   check(target_lengths.size() == batch.batch, "target_lengths must be of size batch_size");
@@ -109,20 +122,23 @@ Batch make_batch(const Tensor& log_probs, const Tensor& targets, IntSpan input_l
         "ctc_loss: expected targets of shape (batch, length) or (sum of lengths), got ", targets.sizes());
   std::int64_t start = 0;
   for (std::int64_t b = 0; b < batch.batch; ++b) {
-    check(input_lengths[b] >= 0 && input_lengths[b] <= batch.time, "Expected input_lengths to have value at most ", batch.time,
-          ", but got value ", input_lengths[b]);
-    check(target_lengths[b] >= 0, "Expected target_lengths to have value at least 0, but got value ", target_lengths[b]);
+    check(input_lengths[b] >= 0 && input_lengths[b] <= batch.time, "Expected input_lengths to have value at most ",
+          batch.time, ", but got value ", input_lengths[b]);
+    check(target_lengths[b] >= 0, "Expected target_lengths to have value at least 0, but got value ",
+          target_lengths[b]);
     check(targets.dim() == 1 || target_lengths[b] <= targets.sizes()[1], "Expected tensor to have size at least ",
           target_lengths[b], " at dimension 1, but got size ", targets.dim() == 2 ? targets.sizes()[1] : 0);
     batch.target_starts.push_back(targets.dim() == 1 ? start : b * targets.sizes()[1]);
     start += target_lengths[b];
   }
-  check(targets.dim() == 2 || start <= targets.numel(), "ctc_loss: expected targets of at least ", start, " elements, got ",
-        targets.numel());
+  check(targets.dim() == 2 || start <= targets.numel(), "ctc_loss: expected targets of at least ", start,
+        " elements, got ", targets.numel());
   for (std::int64_t b = 0; b < batch.batch && !log_probs.is_meta(); ++b) {
     for (std::int64_t i = 0; i < target_lengths[b]; ++i) {
-      const std::int64_t label = batch.targets.data<std::int64_t>()[batch.target_starts[static_cast<std::size_t>(b)] + i];
-      check(label >= 0 && label < batch.classes, "ctc_loss: target label ", label, " is outside [0, ", batch.classes, ")");
+      const std::int64_t label =
+          batch.targets.data<std::int64_t>()[batch.target_starts[static_cast<std::size_t>(b)] + i];
+      check(label >= 0 && label < batch.classes, "ctc_loss: target label ", label, " is outside [0, ", batch.classes,
+            ")");
     }
   }
   return batch;

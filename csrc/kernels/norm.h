@@ -14,12 +14,13 @@ struct NormTable {
   void (*layer_forward)(const void* x, const void* weight, const void* bias, void* y, void* mean, void* rstd,
                         std::int64_t n, std::int64_t count, double eps, bool rms) noexcept;
   // dx (may be null) of each row, and the rows' sums for weight and bias added to d_weight, d_bias (L, may be null).
-  void (*layer_backward)(const void* grad, const void* x, const void* weight, const void* mean, const void* rstd, void* dx,
-                         void* d_weight, void* d_bias, std::int64_t n, std::int64_t count, bool rms) noexcept;
+  void (*layer_backward)(const void* grad, const void* x, const void* weight, const void* mean, const void* rstd,
+                         void* dx, void* d_weight, void* d_bias, std::int64_t n, std::int64_t count, bool rms) noexcept;
   // Runs of n elements with scalar coefficients.
   void (*moments)(const void* x, std::int64_t n, Moments* acc) noexcept;
-  void (*affine)(const void* x, void* y, std::int64_t n, double a, double b) noexcept;                 // y = a x + b
-  void (*dots)(const void* grad, const void* x, std::int64_t n, double shift, double* sums) noexcept;  // += g, g (x - shift)
+  void (*affine)(const void* x, void* y, std::int64_t n, double a, double b) noexcept;  // y = a x + b
+  void (*dots)(const void* grad, const void* x, std::int64_t n, double shift,
+               double* sums) noexcept;  // += g, g (x - shift)
   void (*affine3)(const void* grad, const void* x, void* dx, std::int64_t n, double a, double b, double c) noexcept;
   // `rows` rows of k <= 1024 columns, `stride` apart, with coefficients per column (arrays of L).
   void (*moments_columns)(const void* x, std::int64_t rows, std::int64_t stride, std::int64_t k, Moments* acc) noexcept;

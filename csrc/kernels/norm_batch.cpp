@@ -166,12 +166,14 @@ void apply_affine(const Channels& c, const Tensor& x, const Tensor& y, const Dou
     });
     return;
   }
-  parallel_for(0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner), [&](std::int64_t s, std::int64_t e) {
-    for (std::int64_t i = s; i < e; ++i) {
-      const auto channel = static_cast<std::size_t>(i % c.channels);
-      c.table->affine(from + i * c.inner * c.itemsize, to + i * c.inner * c.itemsize, c.inner, a[channel], b[channel]);
-    }
-  });
+  parallel_for(0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner),
+               [&](std::int64_t s, std::int64_t e) {
+                 for (std::int64_t i = s; i < e; ++i) {
+                   const auto channel = static_cast<std::size_t>(i % c.channels);
+                   c.table->affine(from + i * c.inner * c.itemsize, to + i * c.inner * c.itemsize, c.inner, a[channel],
+                                   b[channel]);
+                 }
+               });
 }
 void apply_affine3(const Channels& c, const Tensor& grad, const Tensor& x, const Tensor& dx, const Doubles& a,
                    const Doubles& b, const Doubles& shift) {
@@ -185,13 +187,14 @@ void apply_affine3(const Channels& c, const Tensor& grad, const Tensor& x, const
     });
     return;
   }
-  parallel_for(0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner), [&](std::int64_t s, std::int64_t e) {
-    for (std::int64_t i = s; i < e; ++i) {
-      const auto channel = static_cast<std::size_t>(i % c.channels);
-      const std::int64_t at = i * c.inner * c.itemsize;
-      c.table->affine3(g + at, from + at, to + at, c.inner, a[channel], b[channel], shift[channel]);
-    }
-  });
+  parallel_for(0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner),
+               [&](std::int64_t s, std::int64_t e) {
+                 for (std::int64_t i = s; i < e; ++i) {
+                   const auto channel = static_cast<std::size_t>(i % c.channels);
+                   const std::int64_t at = i * c.inner * c.itemsize;
+                   c.table->affine3(g + at, from + at, to + at, c.inner, a[channel], b[channel], shift[channel]);
+                 }
+               });
 }
 
 Doubles read(const Tensor& tensor, std::int64_t count, double missing) {
@@ -210,9 +213,10 @@ void check_parameter(const char* name, const Tensor& tensor, std::int64_t channe
   check(!tensor.defined() || tensor.numel() == channels, name, " should contain ", channels, " elements not ",
         tensor.defined() ? tensor.numel() : 0);
 }
-void check_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
-                      bool training) {
-  check(input.dim() >= 2, "batch_norm: expected input of at least 2 dims (batch, channels, ...), got shape ", input.sizes());
+void check_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                      const Tensor& var, bool training) {
+  check(input.dim() >= 2, "batch_norm: expected input of at least 2 dims (batch, channels, ...), got shape ",
+        input.sizes());
   const std::int64_t channels = input.sizes()[1];
   check_parameter("running_mean", mean, channels);
   check_parameter("running_var", var, channels);
@@ -237,8 +241,8 @@ DType statistics_dtype(const Tensor& input, const Tensor& weight) {
 
 // (output, mean, 1 / sqrt(var + eps)). Running statistics are updated in place.
 std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                                     const Tensor& running_mean, const Tensor& running_var, bool training,
-                                                     double momentum, double eps) {
+                                              const Tensor& running_mean, const Tensor& running_var, bool training,
+                                              double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
   const MemoryFormat format = format_of(input);
   const Tensor x = contiguous(input, format);

@@ -47,13 +47,16 @@ void check_group_norm(const Tensor& input, const Tensor& weight, const Tensor& b
   check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
   const std::int64_t channels = input.sizes()[1];
   check(groups > 0, "Expected num groups to be greater than 0, got ", groups);
-  check(channels % groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
-        input.sizes(), " and num_groups=", groups);
+  check(channels % groups == 0,
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape ", input.sizes(),
+        " and num_groups=", groups);
   const auto vector_of = [&](const Tensor& t) { return !t.defined() || (t.dim() == 1 && t.numel() == channels); };
-  check(vector_of(weight), "Expected weight to be a vector of size equal to the number of channels in input, but got weight "
-                           "of shape ",
+  check(vector_of(weight),
+        "Expected weight to be a vector of size equal to the number of channels in input, but got weight "
+        "of shape ",
         weight.defined() ? weight.sizes() : IntSpan(), " and input of shape ", input.sizes());
-  check(vector_of(bias), "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape ",
+  check(vector_of(bias),
+        "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape ",
         bias.defined() ? bias.sizes() : IntSpan(), " and input of shape ", input.sizes());
 }
 
@@ -118,7 +121,8 @@ Normalised forward(const Tensor& input, const Tensor& weight, const Tensor& bias
   return result;
 }
 
-Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps, bool) {
+Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps,
+                  bool) {
   return forward(input, weight, bias, groups, eps).out;
 }
 
@@ -126,8 +130,9 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
                                                      std::int64_t n, std::int64_t channels, std::int64_t inner,
                                                      std::int64_t groups, double eps) {
   const std::int64_t sizes[] = {n, channels, inner}, stats[] = {n, groups};
-  check(checked_numel(IntSpan(sizes, 3)) == input.numel(), "native_group_norm: expected N * C * HxW == input.numel(), got ", n,
-        " * ", channels, " * ", inner, " and ", input.numel());
+  check(checked_numel(IntSpan(sizes, 3)) == input.numel(),
+        "native_group_norm: expected N * C * HxW == input.numel(), got ", n, " * ", channels, " * ", inner, " and ",
+        input.numel());
   const Tensor x = contiguous(input);
   const Tensor planes = alias(x, IntSpan(sizes, 3), contiguous_strides(IntSpan(sizes, 3)), x.offset());
   Normalised result = forward(planes, weight, bias, groups, eps);
@@ -147,8 +152,8 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
 std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
                                                        std::int64_t groups, double eps, Span<bool> mask) {
   check_group_norm(input, weight, {}, groups);
-  check(grad.sizes() == input.sizes() && mask.size() == 3, "group_norm_backward: expected grad of shape ", input.sizes(), ", got ",
-        grad.sizes());
+  check(grad.sizes() == input.sizes() && mask.size() == 3, "group_norm_backward: expected grad of shape ",
+        input.sizes(), ", got ", grad.sizes());
   const Tensor x = contiguous(input), gy = contiguous(to_dtype(grad, input.dtype()));
   const DType parameter = weight.defined() ? weight.dtype() : x.dtype();
   Tensor dx = mask[0] ? empty(x.sizes(), x.dtype(), x.device()) : Tensor();

@@ -22,13 +22,17 @@ const NormTable& table_for(const char* kernel, DType dtype) {
 }
 
 void check_shapes(const Tensor& input, IntSpan shape, const Tensor& weight, const Tensor& bias) {
-  check(!shape.empty(), "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
-                        "got normalized_shape = ", shape);
-  check(!weight.defined() || weight.sizes() == shape, "Expected weight to be of same shape as normalized_shape, but got "
-                                                      "weight of shape ",
+  check(!shape.empty(),
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
+        "got normalized_shape = ",
+        shape);
+  check(!weight.defined() || weight.sizes() == shape,
+        "Expected weight to be of same shape as normalized_shape, but got "
+        "weight of shape ",
         weight.defined() ? weight.sizes() : IntSpan(), " and normalized_shape = ", shape);
-  check(!bias.defined() || bias.sizes() == shape, "Expected bias to be of same shape as normalized_shape, but got bias of "
-                                                  "shape ",
+  check(!bias.defined() || bias.sizes() == shape,
+        "Expected bias to be of same shape as normalized_shape, but got bias of "
+        "shape ",
         bias.defined() ? bias.sizes() : IntSpan(), " and normalized_shape = ", shape);
   const std::int64_t from = input.dim() - shape.size();
   if (from < 0 || input.sizes().subspan(from, shape.size()) != shape) {
@@ -86,8 +90,8 @@ double default_eps(DType dtype) {
 Tensor rms_norm(const Tensor& input, IntSpan shape, const Tensor& weight, std::optional<double> eps) {
   check_shapes(input, shape, weight, Tensor());
   // PyTorch takes the epsilon of the type it computes in.
-  return forward("rms_norm", input, shape, weight, Tensor(), eps.value_or(default_eps(compute_dtype(input.dtype()))), true,
-                 nullptr, nullptr);
+  return forward("rms_norm", input, shape, weight, Tensor(), eps.value_or(default_eps(compute_dtype(input.dtype()))),
+                 true, nullptr, nullptr);
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntSpan shape, const Tensor& weight,
@@ -98,8 +102,9 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntSpa
   const DType lane = compute_dtype(input.dtype());
   Tensor mean = empty(sizes, lane, input.device()), rstd = empty(sizes, lane, input.device());
   const bool meta = input.is_meta();
-  Tensor out = forward("LayerNormKernelImpl", input, shape, weight, bias, eps, false,
-                       meta ? nullptr : static_cast<char*>(mean.data()), meta ? nullptr : static_cast<char*>(rstd.data()));
+  Tensor out =
+      forward("LayerNormKernelImpl", input, shape, weight, bias, eps, false,
+              meta ? nullptr : static_cast<char*>(mean.data()), meta ? nullptr : static_cast<char*>(rstd.data()));
   const bool mixed = weight.defined() && weight.dtype() != input.dtype();
   const DType kept = mixed ? lane : input.dtype();
   return {out, to_dtype(mean, kept), to_dtype(rstd, kept)};
@@ -155,7 +160,8 @@ void run_backward(const NormTable& table, const Work& work, const Tensor& d_weig
     L* sums = target.data<L>();
     for (std::int64_t j = 0; j < n; ++j) {
       double total = 0;
-      for (std::int64_t c = 0; c < chunks; ++c) total += static_cast<double>(partial[static_cast<std::size_t>((2 * c + which) * n + j)]);
+      for (std::int64_t c = 0; c < chunks; ++c)
+        total += static_cast<double>(partial[static_cast<std::size_t>((2 * c + which) * n + j)]);
       sums[j] = static_cast<L>(total);
     }
   }
@@ -165,13 +171,15 @@ void run_backward(const NormTable& table, const Work& work, const Tensor& d_weig
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad, const Tensor& input, IntSpan shape,
                                                        const Tensor& weight, double eps, bool rms, Span<bool> mask) {
   const NormTable& table = table_for("LayerNormBackwardKernelImpl", input.dtype());
-  const Tensor x = contiguous(input), g = contiguous(to_dtype(grad, input.dtype())), w = as_lanes(weight, input.dtype());
+  const Tensor x = contiguous(input), g = contiguous(to_dtype(grad, input.dtype())),
+               w = as_lanes(weight, input.dtype());
   const DType lane = compute_dtype(x.dtype());
   const auto wanted = [&](std::int64_t i, IntSpan sizes, DType dtype) {
     return mask[i] ? zeros(sizes, dtype, x.device()) : Tensor();
   };
   Tensor d_weight = wanted(1, shape, lane), d_bias = wanted(2, shape, lane);
-  Work work{x, g, w, mask[0] ? empty(x.sizes(), x.dtype(), x.device()) : Tensor(), Shape(x.sizes(), shape.size()), eps, rms};
+  Work work{x,   g,  w, mask[0] ? empty(x.sizes(), x.dtype(), x.device()) : Tensor(), Shape(x.sizes(), shape.size()),
+            eps, rms};
   if (!x.is_meta() && x.numel() != 0) {
     if (lane == DType::Float64) {
       run_backward<double>(table, work, d_weight, d_bias);

@@ -10,8 +10,8 @@
 namespace flambeau {
 namespace {
 
-constexpr std::int64_t kGrain = 32768;      // elements of cheap work per task
-constexpr std::int64_t kEnoughUnits = 16;   // this many independent results: no need to split the reduction itself
+constexpr std::int64_t kGrain = 32768;     // elements of cheap work per task
+constexpr std::int64_t kEnoughUnits = 16;  // this many independent results: no need to split the reduction itself
 constexpr std::int64_t kMaxChunks = 64;
 
 struct Slot {
@@ -78,7 +78,8 @@ void make_plan(const Tensor& input, const DimMask& mask, Plan& plan) {
   plan.kept_count = coalesce(plan.kept, collect(input, mask, false, plan.kept));
   int reduced = collect(input, mask, true, plan.reduced);
   // Any order of the reduced dims gives the result; largest stride outermost reads memory in order.
-  std::stable_sort(plan.reduced, plan.reduced + reduced, [](const Loop& a, const Loop& b) { return a.stride > b.stride; });
+  std::stable_sort(plan.reduced, plan.reduced + reduced,
+                   [](const Loop& a, const Loop& b) { return a.stride > b.stride; });
   plan.reduced_count = coalesce(plan.reduced, reduced);
   if (plan.kept_count != 0) plan.inner_kept = plan.kept[--plan.kept_count];
   if (plan.reduced_count != 0) plan.inner_reduced = plan.reduced[--plan.reduced_count];
@@ -95,18 +96,17 @@ void make_plan(const Tensor& input, const DimMask& mask, Plan& plan) {
 }
 
 // Reduces pieces [from, to) of one unit into acc (initialised).
-void accumulate(const ReduceKernel& kernel, const Plan& plan, const char* data, std::int64_t itemsize, std::int64_t unit,
-                std::int64_t from, std::int64_t to, void* acc, const ReduceParams& params) {
+void accumulate(const ReduceKernel& kernel, const Plan& plan, const char* data, std::int64_t itemsize,
+                std::int64_t unit, std::int64_t from, std::int64_t to, void* acc, const ReduceParams& params) {
   const std::int64_t first = unit % plan.blocks * plan.block;
   const std::int64_t k = std::min(plan.block, plan.inner_kept.size - first);
-  const std::int64_t base =
-      offset_of(plan.kept, plan.kept_count, unit / plan.blocks) + first * plan.inner_kept.stride;
+  const std::int64_t base = offset_of(plan.kept, plan.kept_count, unit / plan.blocks) + first * plan.inner_kept.stride;
   for (std::int64_t piece = from; piece < to;) {
     // Neighbouring pieces of one run are one call.
     const std::int64_t part = piece % plan.runs, last = std::min(plan.runs, part + (to - piece));
     const std::int64_t start = part * plan.run, n = std::min(last * plan.run, plan.inner_reduced.size) - start;
-    const std::int64_t at = base + offset_of(plan.reduced, plan.reduced_count, piece / plan.runs) +
-                            start * plan.inner_reduced.stride;
+    const std::int64_t at =
+        base + offset_of(plan.reduced, plan.reduced_count, piece / plan.runs) + start * plan.inner_reduced.stride;
     const char* in = data + at * itemsize;
     if (plan.columns) {
       kernel.columns(in, n, plan.inner_reduced.stride, k, acc, start, params);
@@ -132,8 +132,8 @@ struct Destination {
   std::int64_t out_size, out2_size;  // bytes per element
 };
 
-void finish_unit(const ReduceKernel& kernel, const Plan& plan, std::int64_t unit, const void* acc, const Destination& to,
-                 const ReduceParams& params) {
+void finish_unit(const ReduceKernel& kernel, const Plan& plan, std::int64_t unit, const void* acc,
+                 const Destination& to, const ReduceParams& params) {
   const std::int64_t first = unit % plan.blocks * plan.block;
   const std::int64_t k = std::min(plan.block, plan.inner_kept.size - first);
   const std::int64_t at = unit / plan.blocks * plan.inner_kept.size + first;
@@ -166,8 +166,8 @@ void run_split(const ReduceKernel& kernel, const Plan& plan, const char* data, s
     for (std::int64_t i = b; i < e; ++i) {
       kernel.init(acc + i * acc_bytes, plan.block);
       const std::int64_t from = i % chunks * per_chunk;
-      accumulate(kernel, plan, data, itemsize, i / chunks, from, std::min(pieces, from + per_chunk), acc + i * acc_bytes,
-                 params);
+      accumulate(kernel, plan, data, itemsize, i / chunks, from, std::min(pieces, from + per_chunk),
+                 acc + i * acc_bytes, params);
     }
   });
   for (std::int64_t unit = 0; unit < units; ++unit) {
@@ -188,9 +188,8 @@ void execute(const ReduceKernel& kernel, const Tensor& input, const DimMask& mas
     run_units(kernel, plan, data, itemsize, to, params, 0, units);
   } else if (units >= kEnoughUnits) {
     const std::int64_t unit_work = std::max<std::int64_t>(1, input.numel() / units);
-    parallel_for(0, units, std::max<std::int64_t>(1, kGrain / unit_work), [&](std::int64_t b, std::int64_t e) {
-      run_units(kernel, plan, data, itemsize, to, params, b, e);
-    });
+    parallel_for(0, units, std::max<std::int64_t>(1, kGrain / unit_work),
+                 [&](std::int64_t b, std::int64_t e) { run_units(kernel, plan, data, itemsize, to, params, b, e); });
   } else {
     run_split(kernel, plan, data, itemsize, to, params, units);
   }

@@ -9,14 +9,30 @@
 #include <bitset>
 #include <optional>
 
-#include "core/tile.h"
 #include "core/kernel.h"
 #include "core/tensor.h"
+#include "core/tile.h"
 
 namespace flambeau {
 
 enum class ReduceId : std::uint8_t {
-  Sum, NanSum, Prod, Max, Min, ArgMax, ArgMin, Any, All, CountNonzero, Norm0, Norm1, Norm2, NormP, NormInf, NormNegInf, Var,
+  Sum,
+  NanSum,
+  Prod,
+  Max,
+  Min,
+  ArgMax,
+  ArgMin,
+  Any,
+  All,
+  CountNonzero,
+  Norm0,
+  Norm1,
+  Norm2,
+  NormP,
+  NormInf,
+  NormNegInf,
+  Var,
 };
 inline constexpr int kReduceIds = 17;
 inline constexpr std::int64_t kReduceColumns = 1024;  // most columns (or rows) of one call

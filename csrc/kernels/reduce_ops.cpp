@@ -67,8 +67,8 @@ void check_not_empty(const char* op, const Tensor& input, const DimMask& mask, b
   check(!whole, whole_kind, op, "(): Expected reduction dim to be specified for input.numel() == 0.",
         whole_kind == ErrorKind::Runtime ? " Specify the reduction dim with the 'dim' argument." : "");
   for (std::int64_t d = 0; d < input.dim(); ++d) {
-    check(!mask[static_cast<std::size_t>(d)] || input.sizes()[d] != 0, ErrorKind::Index, op, "(): Expected reduction dim ",
-          d, " to have non-zero size.");
+    check(!mask[static_cast<std::size_t>(d)] || input.sizes()[d] != 0, ErrorKind::Index, op,
+          "(): Expected reduction dim ", d, " to have non-zero size.");
   }
 }
 
@@ -77,8 +77,12 @@ Tensor extreme(const char* op, ReduceId id, const Tensor& input, IntSpan dim, bo
   check_not_empty(op, input, mask, dim.empty(), ErrorKind::Runtime);
   return reduce(op, id, input, mask, keepdim, input.dtype());
 }
-Tensor amax(const Tensor& input, IntSpan dim, bool keepdim) { return extreme("amax", ReduceId::Max, input, dim, keepdim); }
-Tensor amin(const Tensor& input, IntSpan dim, bool keepdim) { return extreme("amin", ReduceId::Min, input, dim, keepdim); }
+Tensor amax(const Tensor& input, IntSpan dim, bool keepdim) {
+  return extreme("amax", ReduceId::Max, input, dim, keepdim);
+}
+Tensor amin(const Tensor& input, IntSpan dim, bool keepdim) {
+  return extreme("amin", ReduceId::Min, input, dim, keepdim);
+}
 Tensor max_all(const Tensor& input) { return extreme("max", ReduceId::Max, input, {}, false); }
 Tensor min_all(const Tensor& input) { return extreme("min", ReduceId::Min, input, {}, false); }
 
@@ -112,7 +116,8 @@ Tensor position(const char* op, ReduceId id, const Tensor& input, std::optional<
   } else {
     const Tensor flat = contiguous(input);
     const std::int64_t sizes[] = {flat.numel()}, strides[] = {1};
-    run_reduce(kernel, alias(flat, IntSpan(sizes, 1), IntSpan(strides, 1), flat.offset()), DimMask(1), out, Tensor(), {});
+    run_reduce(kernel, alias(flat, IntSpan(sizes, 1), IntSpan(strides, 1), flat.offset()), DimMask(1), out, Tensor(),
+               {});
   }
   return out;
 }
@@ -128,7 +133,8 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& input, std::optional<std::int64
   if (dim) {
     check_not_empty("aminmax", input, mask, false, ErrorKind::Index);
   } else {
-    check(input.numel() > 0, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+    check(input.numel() > 0,
+          "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   }
   return {reduce("aminmax", ReduceId::Min, input, mask, keepdim, input.dtype()),
           reduce("aminmax", ReduceId::Max, input, mask, keepdim, input.dtype())};
@@ -153,14 +159,15 @@ void check_norm_identity(const Tensor& input, double ord, const DimMask& mask, b
 }
 
 Tensor vector_norm(const Tensor& input, const Scalar& ord, OptDims dim, bool keepdim, OptDType dtype) {
-  check(is_differentiable(input.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ",
-        torch_name_of(input.dtype()));
+  check(is_differentiable(input.dtype()),
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", torch_name_of(input.dtype()));
   check(!ord.is_complex(), "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   if (dtype) {
     check(is_differentiable(*dtype), "linalg.vector_norm: dtype should be floating point or complex. Got ",
           torch_name_of(*dtype));
     check(is_complex(input.dtype()) == is_complex(*dtype), "linalg.vector_norm: dtype should be ",
-          is_complex(input.dtype()) ? "complex for complex" : "real for real", " inputs, but got ", torch_name_of(*dtype));
+          is_complex(input.dtype()) ? "complex for complex" : "real for real", " inputs, but got ",
+          torch_name_of(*dtype));
     check(promote_types(input.dtype(), *dtype) == *dtype, "linalg.vector_norm: the dtype of the input (",
           torch_name_of(input.dtype()), ") should be convertible without narrowing to the specified dtype (",
           torch_name_of(*dtype), ")");

@@ -16,11 +16,26 @@ namespace {
 constexpr std::int64_t kGrain = 32768;
 constexpr std::int64_t kColumns = 256;
 
-template <class T> struct Accumulator { using type = T; };
-template <> struct Accumulator<float> { using type = double; };
-template <> struct Accumulator<Half> { using type = float; };
-template <> struct Accumulator<BFloat16> { using type = float; };
-template <> struct Accumulator<bool> { using type = std::int64_t; };
+template <class T>
+struct Accumulator {
+  using type = T;
+};
+template <>
+struct Accumulator<float> {
+  using type = double;
+};
+template <>
+struct Accumulator<Half> {
+  using type = float;
+};
+template <>
+struct Accumulator<BFloat16> {
+  using type = float;
+};
+template <>
+struct Accumulator<bool> {
+  using type = std::int64_t;
+};
 
 // Step: Acc step(Acc acc, Acc x). kRows neighbouring rows.
 template <class T, class A, int kRows, class Step>
@@ -88,8 +103,12 @@ Tensor cumulative(const Tensor& input, std::int64_t dim, std::optional<DType> dt
   });
   return out;
 }
-Tensor cumsum(const Tensor& input, std::int64_t dim, std::optional<DType> dtype) { return cumulative(input, dim, dtype, false); }
-Tensor cumprod(const Tensor& input, std::int64_t dim, std::optional<DType> dtype) { return cumulative(input, dim, dtype, true); }
+Tensor cumsum(const Tensor& input, std::int64_t dim, std::optional<DType> dtype) {
+  return cumulative(input, dim, dtype, false);
+}
+Tensor cumprod(const Tensor& input, std::int64_t dim, std::optional<DType> dtype) {
+  return cumulative(input, dim, dtype, true);
+}
 
 // log(exp(a) + exp(b)) without overflow; equal infinities stay themselves.
 template <class A>
@@ -98,7 +117,8 @@ A log_add_exp(A a, A b) {
   if (std::isnan(a) || std::isnan(b)) return a + b;
   return low == high && std::isinf(low) ? low : high + std::log1p(std::exp(low - high));
 }
-// high + log(1 + exp(low - high)), high having the larger real part: its imaginary part is kept unwrapped, as in PyTorch.
+// high + log(1 + exp(low - high)), high having the larger real part: its imaginary part is kept unwrapped, as in
+// PyTorch.
 c128 log_add_exp(c128 a, c128 b) {
   if (std::isnan(a.re) || std::isnan(a.im) || std::isnan(b.re) || std::isnan(b.im)) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -107,7 +127,8 @@ c128 log_add_exp(c128 a, c128 b) {
   const c128 low = a.re < b.re ? a : b, high = a.re < b.re ? b : a;
   if (std::isinf(low.re) && low.re == high.re) {
     if (low.re < 0) return low;
-    const std::complex<double> sum = std::exp(std::complex<double>(a.re, a.im)) + std::exp(std::complex<double>(b.re, b.im));
+    const std::complex<double> sum =
+        std::exp(std::complex<double>(a.re, a.im)) + std::exp(std::complex<double>(b.re, b.im));
     const std::complex<double> result = std::log(sum);
     return {result.real(), result.imag()};
   }
@@ -185,7 +206,8 @@ std::tuple<Tensor, Tensor> cumulative_extreme(const char* kernel, const Tensor& 
       parallel_for(0, s.outer * s.inner, std::max<std::int64_t>(1, kGrain / s.n), [&](std::int64_t b, std::int64_t e) {
         for (std::int64_t i = b; i < e; ++i) {
           const std::int64_t at = i / s.inner * s.n * s.inner + i % s.inner;
-          extreme_slice(x.data<T>() + at, values.data<T>() + at, indices.data<std::int64_t>() + at, s.n, s.inner, largest);
+          extreme_slice(x.data<T>() + at, values.data<T>() + at, indices.data<std::int64_t>() + at, s.n, s.inner,
+                        largest);
         }
       });
     }

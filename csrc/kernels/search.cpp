@@ -56,7 +56,8 @@ template <class T, class I>
 void run_search(const Search& search, const Tensor& out) {
   const std::int64_t n = search.sorted.dim() == 0 ? 1 : search.sorted.sizes().back();
   const bool shared = search.sorted.dim() == 1;
-  const std::int64_t per_row = shared || search.values.dim() == 0 ? search.values.numel() : search.values.sizes().back();
+  const std::int64_t per_row =
+      shared || search.values.dim() == 0 ? search.values.numel() : search.values.sizes().back();
   const T *sorted = search.sorted.data<T>(), *values = search.values.data<T>();
   parallel_for(0, search.values.numel(), kGrain, [&](std::int64_t b, std::int64_t e) {
     for (std::int64_t i = b; i < e; ++i) {
@@ -84,24 +85,29 @@ Tensor search(const Search& request, bool out_int32) {
 void check_search(const Tensor& sorted, const Tensor& input, std::optional<std::string_view> side, bool right,
                   const Tensor& sorter) {
   if (side) {
-    check(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
-    check(!right || *side == "right", "torch.searchsorted(): side and right can't be set to opposites, got side of ", *side,
-          " while right was True");
+    check(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or 'right' but got ",
+          *side);
+    check(!right || *side == "right", "torch.searchsorted(): side and right can't be set to opposites, got side of ",
+          *side, " while right was True");
   }
   check(!is_complex(sorted.dtype()) && !is_complex(input.dtype()), ErrorKind::NotImplemented,
         "searchsorted: complex dtypes have no order");
-  check(sorted.dim() != 0, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
-  check(input.dim() > 0 || sorted.dim() == 1, "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
-                                              "dimension is 1, but we got boundaries tensor dim(",
+  check(sorted.dim() != 0,
+        "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
+  check(input.dim() > 0 || sorted.dim() == 1,
+        "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+        "dimension is 1, but we got boundaries tensor dim(",
         sorted.dim(), ") and input value's dim(", input.dim(), ") numel(", input.numel(), ")");
   const auto leading = [](const Tensor& t) { return t.sizes().subspan(0, std::max<std::int64_t>(0, t.dim() - 1)); };
   check(sorted.dim() == 1 || (sorted.dim() == input.dim() && leading(sorted) == leading(input)),
-        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+        "tensor and "
         "input value tensor must match, but we got boundaries tensor ",
         sorted.sizes(), " and input value tensor ", input.sizes());
   if (!sorter.defined()) return;
-  check(sorter.sizes() == sorted.sizes(), "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
-                                          "tensor ",
+  check(sorter.sizes() == sorted.sizes(),
+        "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
+        "tensor ",
         sorted.sizes(), "and got sorter tensor ", sorter.sizes());
   check(sorter.dtype() == DType::Int64, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
         torch_name_of(sorter.dtype()));
@@ -112,7 +118,8 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& input, bool out_int32, b
   check_search(sorted, input, side, right, sorter);
   const DType dtype = result_type(sorted, input);
   check(sorted.dtype() == input.dtype() || input.impl()->wrapped_number,
-        "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor dtype ",
+        "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor "
+        "dtype ",
         torch_name_of(sorted.dtype()), " and input value tensor dtype ", torch_name_of(input.dtype()));
   Search request{contiguous(to_dtype(sorted, dtype)), contiguous(to_dtype(input, dtype)), nullptr,
                  right || (side && *side == "right")};
@@ -133,7 +140,8 @@ Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool out_int32, 
   check(!is_complex(boundaries.dtype()) && !is_complex(input.dtype()), ErrorKind::NotImplemented,
         "bucketize: complex dtypes have no order");
   const DType dtype = promote_types(boundaries.dtype(), input.dtype());
-  return search({contiguous(to_dtype(boundaries, dtype)), contiguous(to_dtype(input, dtype)), nullptr, right}, out_int32);
+  return search({contiguous(to_dtype(boundaries, dtype)), contiguous(to_dtype(input, dtype)), nullptr, right},
+                out_int32);
 }
 
 Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minlength) {
@@ -170,7 +178,8 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
 // Equal bins over [min, max]; both zero: the range of the data. Elements outside, and NaN, are not counted.
 Tensor histc(const Tensor& input, std::int64_t bins, const Scalar& min, const Scalar& max) {
   check(bins > 0, "torch.histc(): bins must be > 0, but got ", bins);
-  if (!is_floating(input.dtype()) && !is_integral(input.dtype(), false)) throw_bad_dtype("histogram_cpu", input.dtype());
+  if (!is_floating(input.dtype()) && !is_integral(input.dtype(), false))
+    throw_bad_dtype("histogram_cpu", input.dtype());
   const std::int64_t sizes[] = {bins};
   Tensor out = zeros(IntSpan(sizes, 1), input.dtype(), input.device());
   double low = min.to_double(), high = max.to_double();
@@ -205,15 +214,15 @@ Tensor histc(const Tensor& input, std::int64_t bins, const Scalar& min, const Sc
 Tensor histogram_count(const Tensor& input, TensorSpan edges, const Tensor& weight) {
   check(is_floating(input.dtype()) && !is_reduced_float(input.dtype()), ErrorKind::NotImplemented,
         "\"histogram_cpu\" not implemented for '", torch_name_of(input.dtype()), "'");
-  check(input.dim() == 2 && input.sizes()[1] == edges.size(), "histogramdd: expected input of shape (points, ", edges.size(),
-        "), got ", input.sizes());
+  check(input.dim() == 2 && input.sizes()[1] == edges.size(), "histogramdd: expected input of shape (points, ",
+        edges.size(), "), got ", input.sizes());
   Dims sizes;
   std::vector<Tensor> borders;
   for (const Tensor& edge : edges) {
-    check(edge.dim() == 1 && edge.numel() > 0, "histogramdd: each bin edges tensor should have one dim and be non-empty, got ",
-          edge.sizes());
-    check(edge.dtype() == input.dtype(), "histogramdd: expected bin edges of the dtype of input, got ", name_of(edge.dtype()),
-          " and ", name_of(input.dtype()));
+    check(edge.dim() == 1 && edge.numel() > 0,
+          "histogramdd: each bin edges tensor should have one dim and be non-empty, got ", edge.sizes());
+    check(edge.dtype() == input.dtype(), "histogramdd: expected bin edges of the dtype of input, got ",
+          name_of(edge.dtype()), " and ", name_of(input.dtype()));
     sizes.push_back(edge.numel() - 1);
     borders.push_back(contiguous(to_dtype(edge, DType::Float64)));
   }

@@ -30,7 +30,8 @@ struct Grouping {
   Tensor inverse, counts;
 };
 template <class Order, class Equal>
-Grouping group(std::int64_t n, Order&& order, Equal&& equal, bool want_inverse, bool want_counts, IntSpan inverse_sizes) {
+Grouping group(std::int64_t n, Order&& order, Equal&& equal, bool want_inverse, bool want_counts,
+               IntSpan inverse_sizes) {
   Grouping result;
   result.inverse = empty(want_inverse ? inverse_sizes : IntSpan(std::initializer_list<std::int64_t>{0}), DType::Int64);
   std::int64_t* inverse = result.inverse.data<std::int64_t>();
@@ -56,7 +57,9 @@ template <class T>
 Three unique_small_range(const Tensor& x, T low, std::uint64_t range, bool inverse, bool counts) {
   const T* data = x.data<T>();
   const std::int64_t n = x.numel();
-  const auto slot = [low](T value) { return static_cast<std::size_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(low)); };
+  const auto slot = [low](T value) {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(low));
+  };
   std::vector<std::int64_t> table(static_cast<std::size_t>(range) + 1);
   for (std::int64_t i = 0; i < n; ++i) ++table[slot(data[i])];
   const auto groups = static_cast<std::int64_t>(table.size()) - std::count(table.begin(), table.end(), 0);
@@ -91,7 +94,8 @@ Three unique_elements(const Tensor& x, bool sorted, bool inverse, bool counts) {
   }
   const auto order = [&](std::int64_t i) { return sorted ? static_cast<std::int64_t>(sorter.order(i)) : i; };
   const Grouping groups = group(
-      n, order, [&](std::int64_t i, std::int64_t j) { return same(data[order(i)], data[order(j)]); }, inverse, counts, x.sizes());
+      n, order, [&](std::int64_t i, std::int64_t j) { return same(data[order(i)], data[order(j)]); }, inverse, counts,
+      x.sizes());
   Tensor out = vector_of(static_cast<std::int64_t>(groups.starts.size()), x.dtype());
   for (std::size_t g = 0; g < groups.starts.size(); ++g) out.data<T>()[g] = data[order(groups.starts[g])];
   return {out, groups.inverse, groups.counts};
@@ -104,12 +108,15 @@ Three unique_flat(const char* op, const Tensor& input, bool sorted, bool inverse
   Three result;
   dispatch_all(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, c64> && !std::is_same_v<T, c128>) result = unique_elements<T>(x, sorted, inverse, counts);
+    if constexpr (!std::is_same_v<T, c64> && !std::is_same_v<T, c128>)
+      result = unique_elements<T>(x, sorted, inverse, counts);
   });
   return result;
 }
 // Always sorted, whatever `sorted` says: both orders are right then.
-Three unique2(const Tensor& input, bool, bool inverse, bool counts) { return unique_flat("unique", input, true, inverse, counts); }
+Three unique2(const Tensor& input, bool, bool inverse, bool counts) {
+  return unique_flat("unique", input, true, inverse, counts);
+}
 
 // `dim` moved to the front, the others in their order: the order in which slices compare.
 Tensor dim_first(const Tensor& input, std::int64_t dim) {
@@ -138,12 +145,14 @@ Three unique_slices(const Tensor& rows, const Tensor& input, std::int64_t dim, b
     });
   }
   const auto equal = [&](std::int64_t i, std::int64_t j) {
-    const T *a = data + order[static_cast<std::size_t>(i)] * width, *b = data + order[static_cast<std::size_t>(j)] * width;
+    const T *a = data + order[static_cast<std::size_t>(i)] * width,
+            *b = data + order[static_cast<std::size_t>(j)] * width;
     return std::equal(a, a + width, b, [](T p, T q) { return same(p, q); });
   };
   const std::int64_t inverse_size[] = {n};
   const Grouping groups = group(
-      n, [&](std::int64_t i) { return order[static_cast<std::size_t>(i)]; }, equal, inverse, counts, IntSpan(inverse_size, 1));
+      n, [&](std::int64_t i) { return order[static_cast<std::size_t>(i)]; }, equal, inverse, counts,
+      IntSpan(inverse_size, 1));
   Dims sizes(rows.sizes());
   sizes[0] = static_cast<std::int64_t>(groups.starts.size());
   const Tensor picked = empty(sizes, rows.dtype());

@@ -58,7 +58,8 @@ Tensor run_softmax(const char* kernel, const Tensor& input, std::int64_t dim, st
   auto* to = static_cast<char*>(out.data());
   const std::int64_t size = x.itemsize(), row = layout.n * size;
   for_each_slice(
-      layout, [&](std::int64_t i, std::int64_t count) { table.rows(from + i * row, to + i * row, layout.n, count, log); },
+      layout,
+      [&](std::int64_t i, std::int64_t count) { table.rows(from + i * row, to + i * row, layout.n, count, log); },
       [&](std::int64_t at, std::int64_t k) {
         table.columns(from + at * size, to + at * size, layout.n, layout.inner, k, log);
       });
@@ -67,8 +68,8 @@ Tensor run_softmax(const char* kernel, const Tensor& input, std::int64_t dim, st
 
 Tensor run_backward(const char* kernel, const Tensor& grad, const Tensor& result, std::int64_t dim, DType input_dtype,
                     bool log) {
-  check(grad.sizes() == result.sizes(), kernel, ": expected grad_output and output of one shape, got ", grad.sizes(), " and ",
-        result.sizes());
+  check(grad.sizes() == result.sizes(), kernel, ": expected grad_output and output of one shape, got ", grad.sizes(),
+        " and ", result.sizes());
   const Tensor y = contiguous(result), g = contiguous(to_dtype(grad, y.dtype()));
   dim = wrap_dim(dim, y.dim());
   const SoftmaxTable& table = table_for(kernel, y.dtype());
@@ -122,8 +123,8 @@ Tensor logsumexp(const Tensor& input, IntSpan dim, bool keepdim) {
   const SoftmaxTable& table = table_for("logsumexp", x.dtype());
   parallel_for(0, out.numel(), std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, n)),
                [&](std::int64_t b, std::int64_t e) {
-                 table.logsumexp(static_cast<const char*>(x.data()) + b * n * size, static_cast<char*>(out.data()) + b * size,
-                                 n, e - b);
+                 table.logsumexp(static_cast<const char*>(x.data()) + b * n * size,
+                                 static_cast<char*>(out.data()) + b * size, n, e - b);
                });
   return out;
 }

@@ -17,7 +17,8 @@ constexpr std::int64_t kGrain = 8192;
 
 void check_sortable(const char* op, const Tensor& input, std::int64_t n) {
   check(!is_complex(input.dtype()), op, " does not support complex dtypes on CPU");
-  check(n < std::numeric_limits<std::uint32_t>::max(), op, ": expected fewer than 2^32 - 1 elements along the dim, got ", n);
+  check(n < std::numeric_limits<std::uint32_t>::max(), op,
+        ": expected fewer than 2^32 - 1 elements along the dim, got ", n);
 }
 
 template <class F>
@@ -51,7 +52,8 @@ void select_along(const Tensor& input, std::int64_t dim, std::int64_t k, const S
   const Tensor rows = contiguous(swap_with_last(input, dim));
   Dims sizes(rows.sizes());
   if (!sizes.empty()) sizes[sizes.size() - 1] = k;
-  const bool direct = out.values.is_contiguous() && out.indices.is_contiguous() && (input.dim() == 0 || dim == input.dim() - 1);
+  const bool direct =
+      out.values.is_contiguous() && out.indices.is_contiguous() && (input.dim() == 0 || dim == input.dim() - 1);
   const Selection to = direct ? out : Selection{empty(sizes, input.dtype()), empty(sizes, DType::Int64)};
   fill(rows, to);
   if (direct) return;
@@ -109,7 +111,8 @@ struct Pair {
   std::uint32_t index;
   friend bool operator<(const Pair& a, const Pair& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; }
 };
-template <class T> using Pairs = std::vector<Pair<Key<T>>>;
+template <class T>
+using Pairs = std::vector<Pair<Key<T>>>;
 
 // The k smallest pairs, ascending, by a bounded heap: nearly all elements fail one comparison with the heap's top.
 template <class T>
@@ -120,7 +123,8 @@ void smallest(Pairs<T>& heap, const T* x, std::int64_t n, std::int64_t k, bool d
   Key<T> worst = heap.front().key;
   for (std::int64_t i = k; i < n; ++i) {
     const Key<T> key = key_of(x[i], descending);
-    if (key >= worst) [[likely]] continue;
+    if (key >= worst) [[likely]]
+      continue;
     std::pop_heap(heap.begin(), heap.end());
     heap.back() = {key, static_cast<std::uint32_t>(i)};
     std::push_heap(heap.begin(), heap.end());
@@ -175,7 +179,8 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, std::int64_t k, std::int64_
 template <class Pick>
 std::tuple<Tensor, Tensor> pick_one(const Tensor& input, std::int64_t dim, bool keepdim, Pick&& pick) {
   const DimMask mask = reduced_dims(IntSpan(&dim, 1), input.dim());
-  const Dims sizes = reduced_sizes(input.sizes(), mask, true), final_sizes = reduced_sizes(input.sizes(), mask, keepdim);
+  const Dims sizes = reduced_sizes(input.sizes(), mask, true),
+             final_sizes = reduced_sizes(input.sizes(), mask, keepdim);
   const Selection out{empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
   const std::int64_t n = input.dim() == 0 ? 1 : input.sizes()[dim];
   if (!input.is_meta() && out.values.numel() != 0) {
@@ -226,15 +231,19 @@ std::int64_t median_position(P& pairs, const T* x, std::int64_t n, bool ignore_n
   std::int64_t valid = n;
   if constexpr (!std::is_integral_v<T>) {
     using K = Key<T>;
-    valid = std::count_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key != static_cast<K>(~K(0)); });
+    valid =
+        std::count_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key != static_cast<K>(~K(0)); });
     if (valid < n && !ignore_nan) {
-      return std::find_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key == static_cast<K>(~K(0)); })->index;
+      return std::find_if(pairs.begin(), pairs.end(),
+                          [](const auto& pair) { return pair.key == static_cast<K>(~K(0)); })
+          ->index;
     }
   }
   return nth_position(pairs, valid == 0 ? 0 : (valid - 1) / 2);
 }
 
-std::tuple<Tensor, Tensor> median_along(const char* op, const Tensor& input, std::int64_t dim, bool keepdim, bool ignore_nan) {
+std::tuple<Tensor, Tensor> median_along(const char* op, const Tensor& input, std::int64_t dim, bool keepdim,
+                                        bool ignore_nan) {
   dim = wrap_dim(dim, input.dim());
   if (is_complex(input.dtype())) throw_bad_dtype("median_out", input.dtype());
   check_nonempty(op, input, dim);
@@ -251,12 +260,14 @@ std::tuple<Tensor, Tensor> nanmedian_dim(const Tensor& input, std::int64_t dim, 
 Tensor median_of_all(const Tensor& input, bool ignore_nan) {
   if (is_complex(input.dtype())) throw_bad_dtype("median_cpu", input.dtype());
   if (input.numel() == 0) {
-    return full({}, is_floating(input.dtype()) ? Scalar(std::nan("")) : Scalar(std::numeric_limits<std::int64_t>::min()),
+    return full({},
+                is_floating(input.dtype()) ? Scalar(std::nan("")) : Scalar(std::numeric_limits<std::int64_t>::min()),
                 input.dtype(), input.device());
   }
   const Tensor flat = contiguous(input);
   const std::int64_t sizes[] = {flat.numel()}, strides[] = {1};
-  return std::get<0>(median_along("median", alias(flat, IntSpan(sizes, 1), IntSpan(strides, 1), flat.offset()), 0, false, ignore_nan));
+  return std::get<0>(
+      median_along("median", alias(flat, IntSpan(sizes, 1), IntSpan(strides, 1), flat.offset()), 0, false, ignore_nan));
 }
 Tensor median_all(const Tensor& input) { return median_of_all(input, false); }
 Tensor nanmedian_all(const Tensor& input) { return median_of_all(input, true); }

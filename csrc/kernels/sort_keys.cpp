@@ -54,7 +54,8 @@ void sort_alone(Items& items, Items& scratch, std::int64_t n, int bits, int digi
   }
   std::fill_n(counts, passes * digits, 0U);
   for (std::int64_t i = 0; i < n; ++i) {
-    for (int p = 0; p < passes; ++p) ++counts[p * digits + static_cast<std::int64_t>((items[i] >> (32 + p * digit)) & mask)];
+    for (int p = 0; p < passes; ++p)
+      ++counts[p * digits + static_cast<std::int64_t>((items[i] >> (32 + p * digit)) & mask)];
   }
   for (int p = 0; p < passes; ++p) {
     to_positions(counts + p * digits, 1, digits);

@@ -10,18 +10,50 @@
 
 namespace flambeau {
 
-template <class T> struct KeyType;
-template <> struct KeyType<bool> { using type = std::uint8_t; };
-template <> struct KeyType<std::uint8_t> { using type = std::uint8_t; };
-template <> struct KeyType<std::int8_t> { using type = std::uint8_t; };
-template <> struct KeyType<std::int16_t> { using type = std::uint16_t; };
-template <> struct KeyType<Half> { using type = std::uint16_t; };
-template <> struct KeyType<BFloat16> { using type = std::uint16_t; };
-template <> struct KeyType<std::int32_t> { using type = std::uint32_t; };
-template <> struct KeyType<float> { using type = std::uint32_t; };
-template <> struct KeyType<std::int64_t> { using type = std::uint64_t; };
-template <> struct KeyType<double> { using type = std::uint64_t; };
-template <class T> using Key = typename KeyType<T>::type;
+template <class T>
+struct KeyType;
+template <>
+struct KeyType<bool> {
+  using type = std::uint8_t;
+};
+template <>
+struct KeyType<std::uint8_t> {
+  using type = std::uint8_t;
+};
+template <>
+struct KeyType<std::int8_t> {
+  using type = std::uint8_t;
+};
+template <>
+struct KeyType<std::int16_t> {
+  using type = std::uint16_t;
+};
+template <>
+struct KeyType<Half> {
+  using type = std::uint16_t;
+};
+template <>
+struct KeyType<BFloat16> {
+  using type = std::uint16_t;
+};
+template <>
+struct KeyType<std::int32_t> {
+  using type = std::uint32_t;
+};
+template <>
+struct KeyType<float> {
+  using type = std::uint32_t;
+};
+template <>
+struct KeyType<std::int64_t> {
+  using type = std::uint64_t;
+};
+template <>
+struct KeyType<double> {
+  using type = std::uint64_t;
+};
+template <class T>
+using Key = typename KeyType<T>::type;
 
 template <class T>
 inline Key<T> key_of(T value) {
@@ -34,7 +66,10 @@ inline Key<T> key_of(T value) {
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<K>(bits ^ top);
   } else {
-    constexpr int mantissa = std::is_same_v<T, double> ? 52 : std::is_same_v<T, float> ? 23 : std::is_same_v<T, Half> ? 10 : 7;
+    constexpr int mantissa = std::is_same_v<T, double>  ? 52
+                             : std::is_same_v<T, float> ? 23
+                             : std::is_same_v<T, Half>  ? 10
+                                                        : 7;
     constexpr K infinity = static_cast<K>((top >> mantissa) - 1) << mantissa;
     const K magnitude = static_cast<K>(bits & ~top);
     if (magnitude > infinity) return static_cast<K>(~K(0));
@@ -61,8 +96,8 @@ inline T value_of_key(Key<T> key) {
   return value;
 }
 
-// Sorts one row: fill keys()[0, n), call sort(n), read order(i) and key(i). Keys whose range fits 32 bits are packed with
-// their position into one word, (key - smallest) << 32 | position, so that a pass moves one array.
+// Sorts one row: fill keys()[0, n), call sort(n), read order(i) and key(i). Keys whose range fits 32 bits are packed
+// with their position into one word, (key - smallest) << 32 | position, so that a pass moves one array.
 template <class K>
 class RowSorter {
  public:
@@ -73,8 +108,7 @@ class RowSorter {
     return packed_ ? static_cast<std::uint32_t>(items_[i]) : order_[i];
   }
   [[nodiscard]] K key(std::int64_t i) const {
-    return packed_ ? static_cast<K>(static_cast<K>(items_[i] >> 32) + smallest_)
-                   : keys_[i];
+    return packed_ ? static_cast<K>(static_cast<K>(items_[i] >> 32) + smallest_) : keys_[i];
   }
 
  private:

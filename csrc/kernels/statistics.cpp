@@ -52,7 +52,8 @@ Spread complex_spread(const Tensor& input, const DimMask& mask, bool keepdim, Re
     using R = typename decltype(tag)::type;
     for_each_element<R>(re.spread, im.spread, [&](R& a, R b, std::int64_t) { a = root ? std::sqrt(a + b) : a + b; });
     if (!with_mean) return;
-    for_each_element<R>(re.mean, im.mean, [&](R a, R b, std::int64_t i) { result.mean.data<Complex<R>>()[i] = {a, b}; });
+    for_each_element<R>(re.mean, im.mean,
+                        [&](R a, R b, std::int64_t i) { result.mean.data<Complex<R>>()[i] = {a, b}; });
   });
   return result;
 }
@@ -65,8 +66,9 @@ Spread spread(const char* op, const Tensor& input, std::optional<IntSpan> dim, c
   params.correction = correction ? correction->to_double() : 1;
   params.root = root;
   if (static_cast<double>(reduced_count(input.sizes(), mask)) - params.correction <= 0) {
-    queue_warning(concat(op, "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-                             "(input numel divided by output numel)."));
+    queue_warning(concat(op,
+                         "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+                         "(input numel divided by output numel)."));
   }
   return is_complex(input.dtype()) ? complex_spread(input, mask, keepdim, params, with_mean)
                                    : real_spread(input, mask, keepdim, params, with_mean);

@@ -1,6 +1,6 @@
-// Vectors for reductions: a fixed number of lanes on every CPU level, so that sums come out bit-identical on all of them.
-// A block is always 256 bytes of the accumulating type, held in as many registers as the level needs. Written with the
-// compiler's vector extension; the templates live in the level's namespace, so no level's code is shared.
+// Vectors for reductions: a fixed number of lanes on every CPU level, so that sums come out bit-identical on all of
+// them. A block is always 256 bytes of the accumulating type, held in as many registers as the level needs. Written
+// with the compiler's vector extension; the templates live in the level's namespace, so no level's code is shared.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,24 @@ struct VecType {
   typedef T type __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
   typedef T loose __attribute__((vector_size(FLAMBEAU_VEC_BYTES), aligned(alignof(T)), may_alias));
 };
-template <class T> using V = typename VecType<T>::type;
-template <class T> inline constexpr int kWidth = FLAMBEAU_VEC_BYTES / static_cast<int>(sizeof(T));
-template <class T> inline constexpr int kLanes = 256 / static_cast<int>(sizeof(T));
-template <class T> inline constexpr int kRegs = 256 / FLAMBEAU_VEC_BYTES;
+template <class T>
+using V = typename VecType<T>::type;
+template <class T>
+inline constexpr int kWidth = FLAMBEAU_VEC_BYTES / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kLanes = 256 / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kRegs = 256 / FLAMBEAU_VEC_BYTES;
 // N elements of From, as many as a vector of To has: the source of a widening load.
 template <class From, class To>
 struct Narrow {
   typedef From type __attribute__((vector_size(sizeof(From) * kWidth<To>), aligned(alignof(From)), may_alias));
 };
 
-template <class T> inline V<T> splat(T value) { return V<T>{} + value; }
+template <class T>
+inline V<T> splat(T value) {
+  return V<T>{} + value;
+}
 
 inline float half_to_float(std::uint16_t bits) {
   const std::uint32_t magnitude = std::uint32_t(bits & 0x7fffU) << 13;
@@ -70,7 +77,9 @@ inline V<L> load(const In* p) {
   }
 }
 template <class L>
-inline void store(L* p, V<L> value) { *reinterpret_cast<typename VecType<L>::loose*>(p) = value; }
+inline void store(L* p, V<L> value) {
+  *reinterpret_cast<typename VecType<L>::loose*>(p) = value;
+}
 
 template <int kShift, class T, int... I>
 inline V<T> rotate_lanes(V<T> value, std::integer_sequence<int, I...>) {

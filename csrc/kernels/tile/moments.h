@@ -25,9 +25,13 @@ struct PlainSum {  // for fold_block
   using Lane = typename LaneOf<T>::type;
   static Lane lane_identity() { return 0; }
   template <class X>
-  static X map(X x) { return x; }
+  static X map(X x) {
+    return x;
+  }
   template <class X>
-  static X fold(X a, X b) { return a + b; }
+  static X fold(X a, X b) {
+    return a + b;
+  }
 };
 
 template <class T>
@@ -40,7 +44,8 @@ void moments_few(const T* x, std::int64_t n, Moments& acc) noexcept {
     sum += d;
     square += d * d;
   }
-  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum), static_cast<double>(square));
+  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum),
+               static_cast<double>(square));
 }
 
 template <class T>
@@ -65,18 +70,20 @@ void moments_block(const T* x, std::int64_t n, Moments& acc) noexcept {
       i, n, [&](int r, std::int64_t at) { step(r, load<L>(x + at)); },
       [&](int r, std::int64_t at, std::int64_t count) {
         alignas(64) L buffer[width];
-        for (std::int64_t t = 0; t < width; ++t) buffer[t] = t < count ? load_one<L>(x[at + t]) : shift;  // adds nothing
+        for (std::int64_t t = 0; t < width; ++t)
+          buffer[t] = t < count ? load_one<L>(x[at + t]) : shift;  // adds nothing
         step(r, load<L>(buffer));
       });
   const auto add = [](auto a, auto b) { return a + b; };
   const L sum = fold_registers<L>(sums, add), square = fold_registers<L>(squares, add);
-  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum), static_cast<double>(square));
+  join_shifted(acc, static_cast<double>(n), static_cast<double>(shift), static_cast<double>(sum),
+               static_cast<double>(square));
 }
 
 // A ReduceKernel's `columns`.
 template <class T>
 void moments_columns(const void* in, std::int64_t n, std::int64_t stride, std::int64_t k, void* acc, std::int64_t,
-                      const ReduceParams&) noexcept {
+                     const ReduceParams&) noexcept {
   using L = typename LaneOf<T>::type;
   constexpr std::int64_t width = kWidth<L>, most = 64;
   auto* a = static_cast<Moments*>(acc);

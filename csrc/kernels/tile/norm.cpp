@@ -16,8 +16,8 @@ void moments_run(const T* x, std::int64_t n, Moments& acc) {
 }
 
 template <class T>
-void layer_forward(const void* in, const void* weight, const void* bias, void* out, void* mean, void* rstd, std::int64_t n,
-                   std::int64_t count, double eps, bool rms) noexcept {
+void layer_forward(const void* in, const void* weight, const void* bias, void* out, void* mean, void* rstd,
+                   std::int64_t n, std::int64_t count, double eps, bool rms) noexcept {
   using L = typename LaneOf<T>::type;
   const auto *w = static_cast<const L*>(weight), *b = static_cast<const L*>(bias);
   for (std::int64_t row = 0; row < count; ++row) {
@@ -110,7 +110,8 @@ template <class T>
 void layer_backward(const void* grad, const void* in, const void* weight, const void* mean, const void* rstd, void* dx,
                     void* d_weight, void* d_bias, std::int64_t n, std::int64_t count, bool rms) noexcept {
   using L = typename LaneOf<T>::type;
-  const auto *w = static_cast<const L*>(weight), *centre = static_cast<const L*>(mean), *scale = static_cast<const L*>(rstd);
+  const auto *w = static_cast<const L*>(weight), *centre = static_cast<const L*>(mean),
+             *scale = static_cast<const L*>(rstd);
   auto *dw = static_cast<L*>(d_weight), *db = static_cast<L*>(d_bias);
   const auto *g = static_cast<const T*>(grad), *x = static_cast<const T*>(in);
   auto* to = static_cast<T*>(dx);
@@ -124,12 +125,15 @@ void layer_backward(const void* grad, const void* in, const void* weight, const 
   }
   if (dw == nullptr && db == nullptr) return;
   std::int64_t row = 0;
-  for (; row + 4 <= count; row += 4) parameter_gradients<T, 4>(g + row * n, x + row * n, centre + row, scale + row, dw, db, n);
+  for (; row + 4 <= count; row += 4)
+    parameter_gradients<T, 4>(g + row * n, x + row * n, centre + row, scale + row, dw, db, n);
   for (; row < count; ++row) parameter_gradients<T, 1>(g + row * n, x + row * n, centre + row, scale + row, dw, db, n);
 }
 
 template <class T>
-void run_moments(const void* x, std::int64_t n, Moments* acc) noexcept { moments_run(static_cast<const T*>(x), n, *acc); }
+void run_moments(const void* x, std::int64_t n, Moments* acc) noexcept {
+  moments_run(static_cast<const T*>(x), n, *acc);
+}
 
 template <class T>
 void affine(const void* in, void* out, std::int64_t n, double a, double b) noexcept {
@@ -143,7 +147,8 @@ void affine(const void* in, void* out, std::int64_t n, double a, double b) noexc
 template <class T>
 void dots(const void* grad, const void* in, std::int64_t n, double shift, double* sums) noexcept {
   using L = typename LaneOf<T>::type;
-  row_sums<T, false, L>(static_cast<const T*>(grad), static_cast<const T*>(in), nullptr, n, static_cast<L>(shift), L(1), sums);
+  row_sums<T, false, L>(static_cast<const T*>(grad), static_cast<const T*>(in), nullptr, n, static_cast<L>(shift), L(1),
+                        sums);
 }
 
 template <class T>
@@ -219,10 +224,9 @@ void affine3_columns(const void* grad, const void* in, void* dx, std::int64_t ro
 
 template <class T>
 void add() {
-  static constexpr NormTable table{&layer_forward<T>,   &layer_backward<T>, &run_moments<T>,
-                                   &affine<T>,          &dots<T>,           &affine3<T>,
-                                   &columns_moments<T>, &affine_columns<T>, &dots_columns<T>,
-                                   &affine3_columns<T>};
+  static constexpr NormTable table{&layer_forward<T>, &layer_backward<T>, &run_moments<T>,     &affine<T>,
+                                   &dots<T>,          &affine3<T>,        &columns_moments<T>, &affine_columns<T>,
+                                   &dots_columns<T>,  &affine3_columns<T>};
   add_table(TableId::Norm, dtype_of<T>, &table, kLevel);
 }
 

@@ -158,7 +158,8 @@ void fold_rows(const typename Op::In* x, std::int64_t stride, std::int64_t k, ty
     store(tile + j, V<L>(Op::fold(load<L>(tile + j), value)));
   }
   for (; j < k; ++j) {
-    tile[j] = Op::fold(tile[j], sum.template operator()<L>([&](std::int64_t r) { return load_one<L>(x[r * stride + j]); }));
+    tile[j] =
+        Op::fold(tile[j], sum.template operator()<L>([&](std::int64_t r) { return load_one<L>(x[r * stride + j]); }));
   }
 }
 
@@ -181,27 +182,58 @@ void lane_columns(const void* in, std::int64_t n, std::int64_t stride, std::int6
 
 template <class Op>
 const ReduceKernel* scalar_kernel() {
-  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc), &reduce_init<Op>, &scalar_rows<Op>, &scalar_columns<Op>,
-                                       &reduce_merge<Op>,        &reduce_finish<Op>};
+  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc), &reduce_init<Op>,  &scalar_rows<Op>,
+                                       &scalar_columns<Op>,      &reduce_merge<Op>, &reduce_finish<Op>};
   return &kernel;
 }
 template <class Op>
 const ReduceKernel* lane_kernel() {
-  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc), &reduce_init<Op>, &lane_rows<Op>, &lane_columns<Op>,
-                                       &reduce_merge<Op>,        &reduce_finish<Op>};
+  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc), &reduce_init<Op>,  &lane_rows<Op>,
+                                       &lane_columns<Op>,        &reduce_merge<Op>, &reduce_finish<Op>};
   return &kernel;
 }
 
-// The accumulating type of a sum, the lane type of a floating element, and what the elements of a bool tensor are read as.
-template <class T> struct Wide { using type = std::int64_t; };
-template <> struct Wide<Half> { using type = double; };
-template <> struct Wide<BFloat16> { using type = double; };
-template <> struct Wide<float> { using type = double; };
-template <> struct Wide<double> { using type = double; };
-template <> struct Wide<c64> { using type = c128; };
-template <> struct Wide<c128> { using type = c128; };
-template <class T> struct LaneOf { using type = T; };
-template <> struct LaneOf<Half> { using type = float; };
-template <> struct LaneOf<BFloat16> { using type = float; };
+// The accumulating type of a sum, the lane type of a floating element, and what the elements of a bool tensor are read
+// as.
+template <class T>
+struct Wide {
+  using type = std::int64_t;
+};
+template <>
+struct Wide<Half> {
+  using type = double;
+};
+template <>
+struct Wide<BFloat16> {
+  using type = double;
+};
+template <>
+struct Wide<float> {
+  using type = double;
+};
+template <>
+struct Wide<double> {
+  using type = double;
+};
+template <>
+struct Wide<c64> {
+  using type = c128;
+};
+template <>
+struct Wide<c128> {
+  using type = c128;
+};
+template <class T>
+struct LaneOf {
+  using type = T;
+};
+template <>
+struct LaneOf<Half> {
+  using type = float;
+};
+template <>
+struct LaneOf<BFloat16> {
+  using type = float;
+};
 
 }  // namespace flambeau::FLAMBEAU_ISA

@@ -1,4 +1,5 @@
-// Largest and smallest elements, with and without their positions. NaN wins over everything; the first of equal elements.
+// Largest and smallest elements, with and without their positions. NaN wins over everything; the first of equal
+// elements.
 #include "kernels/tile/reduce.h"
 
 namespace flambeau::FLAMBEAU_ISA {
@@ -26,7 +27,9 @@ struct Extreme {
   static Acc identity() { return lowest<Lane, kMax>(); }
   static Lane lane_identity() { return identity(); }
   template <class X>
-  static X map(X x) { return x; }
+  static X map(X x) {
+    return x;
+  }
   // b replaces a if it is beyond a or NaN; a NaN in a stays, since no comparison with it holds.
   template <class X>
   static X fold(X a, X b) {
@@ -38,8 +41,14 @@ struct Extreme {
   static Result finish(Acc acc, const ReduceParams&) { return store_one<T>(acc); }
 };
 
-template <class T> struct IndexLane { using type = std::int64_t; };
-template <> struct IndexLane<float> { using type = std::int32_t; };
+template <class T>
+struct IndexLane {
+  using type = std::int64_t;
+};
+template <>
+struct IndexLane<float> {
+  using type = std::int32_t;
+};
 
 // Result: the element in out (same dtype) and its position in out2. For argmax and argmin, out is the position.
 template <class T, bool kMax>
@@ -152,7 +161,7 @@ void located_finish(const void* acc, std::int64_t k, void* out, void* out2, cons
 template <class T, bool kMax>
 const ReduceKernel* located_kernel() {
   using Op = Located<T, kMax>;
-  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc), &reduce_init<Op>, &located_rows<T, kMax>,
+  static constexpr ReduceKernel kernel{sizeof(typename Op::Acc),  &reduce_init<Op>,  &located_rows<T, kMax>,
                                        &located_columns<T, kMax>, &reduce_merge<Op>, &located_finish<T, kMax>};
   return &kernel;
 }

@@ -25,7 +25,9 @@ struct FloatSum {
     return x;
   }
   template <class X>
-  static X fold(X a, X b) { return a + b; }
+  static X fold(X a, X b) {
+    return a + b;
+  }
   static void flush(Acc& acc, Lane lane) { acc += static_cast<double>(lane); }
   static void merge(Acc& acc, Acc other) { acc += other; }
   static Result finish(Acc acc, const ReduceParams& params) {
@@ -79,9 +81,13 @@ struct FloatProd {
   static Acc identity() { return 1; }
   static Lane lane_identity() { return 1; }
   template <class X>
-  static X map(X x) { return x; }
+  static X map(X x) {
+    return x;
+  }
   template <class X>
-  static X fold(X a, X b) { return a * b; }
+  static X fold(X a, X b) {
+    return a * b;
+  }
   static void flush(Acc& acc, Lane lane) { acc *= static_cast<double>(lane); }
   static void merge(Acc& acc, Acc other) { acc *= other; }
   static Result finish(Acc acc, const ReduceParams&) { return store_one<T>(acc); }
@@ -106,9 +112,7 @@ struct ComplexProd {
   using Acc = c128;
   using Result = T;
   static Acc identity() { return {1, 0}; }
-  static void multiply(Acc& acc, double re, double im) {
-    acc = {acc.re * re - acc.im * im, acc.re * im + acc.im * re};
-  }
+  static void multiply(Acc& acc, double re, double im) { acc = {acc.re * re - acc.im * im, acc.re * im + acc.im * re}; }
   static void step(Acc& acc, In x, const ReduceParams&) {
     multiply(acc, static_cast<double>(x.re), static_cast<double>(x.im));
   }
@@ -160,8 +164,9 @@ template <class T, int kKind>
 struct Norm {
   using In = T;
   using Acc = double;
-  using Result = typename std::conditional_t<std::is_same_v<T, c64>, TypeTag<float>,
-                                             std::conditional_t<std::is_same_v<T, c128>, TypeTag<double>, TypeTag<T>>>::type;
+  using Result =
+      typename std::conditional_t<std::is_same_v<T, c64>, TypeTag<float>,
+                                  std::conditional_t<std::is_same_v<T, c128>, TypeTag<double>, TypeTag<T>>>::type;
   static Acc identity() { return kKind == 5 ? kInf : 0; }
   static double modulus(In x) {
     if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) {

@@ -1,5 +1,5 @@
-// Variance and mean. Each block is shifted by (about) its own mean before it is squared, and blocks are joined by Chan's
-// formula in double, so neither a large mean nor a long input costs accuracy. Complex: var(re) + var(im).
+// Variance and mean. Each block is shifted by (about) its own mean before it is squared, and blocks are joined by
+// Chan's formula in double, so neither a large mean nor a long input costs accuracy. Complex: var(re) + var(im).
 #include <cmath>
 
 #include "kernels/tile/moments.h"
@@ -18,8 +18,8 @@ struct Variance {
 };
 
 template <class T>
-void variance_rows(const void* in, std::int64_t n, std::int64_t stride, std::int64_t k, std::int64_t k_stride, void* acc,
-                   std::int64_t, const ReduceParams&) noexcept {
+void variance_rows(const void* in, std::int64_t n, std::int64_t stride, std::int64_t k, std::int64_t k_stride,
+                   void* acc, std::int64_t, const ReduceParams&) noexcept {
   using L = typename LaneOf<T>::type;
   auto* a = static_cast<Moments*>(acc);
   const auto* x = static_cast<const T*>(in);
@@ -59,7 +59,7 @@ void variance_finish(const void* acc, std::int64_t k, void* out, void* out2, con
 template <class T>
 void add() {
   using Op = Variance<T>;
-  static constexpr ReduceKernel kernel{sizeof(Moments),       &reduce_init<Op>,  &variance_rows<T>,
+  static constexpr ReduceKernel kernel{sizeof(Moments),     &reduce_init<Op>,  &variance_rows<T>,
                                        &moments_columns<T>, &reduce_merge<Op>, &variance_finish<T>};
   const ReduceEntry entry(ReduceId::Var, dtype_of<T>, &kernel, kLevel);
   (void)entry;

@@ -20,9 +20,13 @@ struct MaxOp {
   using Lane = typename LaneOf<T>::type;
   static Lane lane_identity() { return -static_cast<Lane>(__builtin_inf()); }
   template <class X>
-  static X map(X x) { return x; }
+  static X map(X x) {
+    return x;
+  }
   template <class X>
-  static X fold(X a, X b) { return ((b > a) | (b != b)) ? b : a; }
+  static X fold(X a, X b) {
+    return ((b > a) | (b != b)) ? b : a;
+  }
 };
 template <class Op>
 typename Op::Lane fold_all(const typename Op::In* x, std::int64_t n) {
@@ -35,7 +39,9 @@ typename Op::Lane fold_all(const typename Op::In* x, std::int64_t n) {
 
 // Largest element, or 0 if that is infinite: exp(x - 0) then gives the right limits.
 template <class L>
-inline L finite_shift(L maximum) { return std::isinf(maximum) ? L(0) : maximum; }
+inline L finite_shift(L maximum) {
+  return std::isinf(maximum) ? L(0) : maximum;
+}
 
 // sum(exp(x - shift)), blockwise in double; stores the exponentials if `out` is given.
 template <class T, bool kStore>
@@ -124,8 +130,8 @@ void logsumexp_rows(const void* in, void* out, std::int64_t n, std::int64_t coun
 
 // Column maxima and sums in one reading: blocks of rows, with the sum rescaled when a block raises the maximum.
 template <class T>
-void column_statistics(const T* x, std::int64_t n, std::int64_t stride, std::int64_t k, typename LaneOf<T>::type* maximum,
-                       double* total) {
+void column_statistics(const T* x, std::int64_t n, std::int64_t stride, std::int64_t k,
+                       typename LaneOf<T>::type* maximum, double* total) {
   using L = typename LaneOf<T>::type;
   alignas(64) L block_max[kColumns], sums[kColumns];
   for (std::int64_t j = 0; j < k; ++j) {
@@ -163,7 +169,8 @@ void column_statistics(const T* x, std::int64_t n, std::int64_t stride, std::int
 }
 
 template <class T>
-void softmax_columns(const void* in, void* out, std::int64_t n, std::int64_t stride, std::int64_t k, bool log) noexcept {
+void softmax_columns(const void* in, void* out, std::int64_t n, std::int64_t stride, std::int64_t k,
+                     bool log) noexcept {
   using L = typename LaneOf<T>::type;
   const T* x = static_cast<const T*>(in);
   T* y = static_cast<T*>(out);

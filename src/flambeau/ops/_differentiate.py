@@ -1,4 +1,4 @@
-"""Gradients of backward ops: a fused backward kernel is differentiated through a formula of plain ops that equals it."""
+"""Gradients of backward ops: a fused kernel is differentiated through a formula of plain ops that equals it."""
 
 
 def differentiate(formula, arguments, needs, cotangents):
@@ -19,12 +19,31 @@ def differentiate(formula, arguments, needs, cotangents):
         aliases = []
         for argument, needed in zip(arguments, needs, strict=True):
             if argument is not None and needed:
-                argument = argument.view_as(argument) if argument.requires_grad else argument.detach().requires_grad_()
+                argument = (
+                    argument.view_as(argument)
+                    if argument.requires_grad
+                    else argument.detach().requires_grad_()
+                )
             aliases.append(argument)
         results = formula(*aliases)
-        pairs = [(r, c) for r, c in zip(results, cotangents, strict=True) if r is not None and c is not None and r.requires_grad]
+        pairs = [
+            (r, c)
+            for r, c in zip(results, cotangents, strict=True)
+            if r is not None and c is not None and r.requires_grad
+        ]
         wanted = [a for a, needed in zip(aliases, needs, strict=True) if needed and a is not None]
         if not pairs or not wanted:
             return (None,) * len(aliases)
-        found = iter(grad([r for r, _ in pairs], wanted, [c for _, c in pairs], create_graph=create_graph, allow_unused=True))
-    return tuple(next(found) if needed and a is not None else None for a, needed in zip(aliases, needs, strict=True))
+        found = iter(
+            grad(
+                [r for r, _ in pairs],
+                wanted,
+                [c for _, c in pairs],
+                create_graph=create_graph,
+                allow_unused=True,
+            )
+        )
+    return tuple(
+        next(found) if needed and a is not None else None
+        for a, needed in zip(aliases, needs, strict=True)
+    )

@@ -1,6 +1,5 @@
 """Losses as ops. nn.functional adds the deprecated arguments and the losses that are compositions."""
 
-
 from .reduce import mean, sum
 from .registry import composite, native
 
@@ -110,13 +109,22 @@ def _soft_cross_entropy(input, target, weight, ignore_index, reduction, smoothin
 @cross_entropy.vjp
 def _(grad, input, target, weight, ignore_index, reduction, label_smoothing, needs):
     if label_smoothing == 0 and target.shape != input.shape:
-        return cross_entropy_backward(grad, input, target, weight, ignore_index, reduction), None, None
+        return (
+            cross_entropy_backward(grad, input, target, weight, ignore_index, reduction),
+            None,
+            None,
+        )
     from ._differentiate import differentiate
 
     def formula(x, q):
         return (_soft_cross_entropy(x, q, weight, ignore_index, reduction, label_smoothing),)
 
-    return (*differentiate(formula, (input, target), needs[:2] if len(needs) > 1 else (needs[0], False), (grad,)), None)
+    return (
+        *differentiate(
+            formula, (input, target), needs[:2] if len(needs) > 1 else (needs[0], False), (grad,)
+        ),
+        None,
+    )
 
 
 @cross_entropy_backward.vjp
@@ -126,7 +134,9 @@ def _(grad, grad_output, input, target, weight, ignore_index, reduction, needs):
     def formula(g, x):
         axis = 1 if x.dim() > 1 else 0
         probabilities = x.softmax(axis)
-        per_class = nll_loss_backward(g, x, target, weight, ignore_index, reduction)  # -weight * g at the target
+        per_class = nll_loss_backward(
+            g, x, target, weight, ignore_index, reduction
+        )  # -weight * g at the target
         return (per_class - probabilities * sum(per_class, axis, True),)
 
     return (*differentiate(formula, (grad_output, input), needs[:2], (grad,)), None, None)
@@ -154,7 +164,8 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     if beta == 0:
         return _reduced(difference, reduction)
     return _reduced(
-        (difference * difference * (0.5 / beta)).where(difference < beta, difference - 0.5 * beta), reduction
+        (difference * difference * (0.5 / beta)).where(difference < beta, difference - 0.5 * beta),
+        reduction,
     )
 
 
@@ -165,7 +176,10 @@ def huber_loss(input, target, *, reduction="mean", delta=1.0):
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     difference = (input - target).abs()
     return _reduced(
-        (difference * difference * 0.5).where(difference <= delta, (difference - 0.5 * delta) * delta), reduction
+        (difference * difference * 0.5).where(
+            difference <= delta, (difference - 0.5 * delta) * delta
+        ),
+        reduction,
     )
 
 
@@ -187,7 +201,9 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 
 
 @composite
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, *, reduction="mean"):
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, pos_weight=None, *, reduction="mean"
+):
     """binary_cross_entropy of sigmoid(input), without overflow; pos_weight multiplies the positive term."""
     from .activation import logsigmoid
 
@@ -214,20 +230,32 @@ _ctc_loss_backward = native(
 
 @_ctc_loss.vjp
 def _(grad, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
-    return _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity), None
+    return _ctc_loss_backward(
+        grad, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+    ), None
 
 
 def _lengths(values):
     if not hasattr(values, "tolist"):
         return list(values) if hasattr(values, "__len__") else [values]
     if values.is_floating_point():
-        raise RuntimeError("ctc_loss: expected integer lengths, got a floating tensor. Convert it, e.g. lengths.long().")
+        raise RuntimeError(
+            "ctc_loss: expected integer lengths, got a floating tensor. Convert it, e.g. lengths.long()."
+        )
     listed = values.tolist()
     return listed if isinstance(listed, list) else [listed]
 
 
 @composite
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+def ctc_loss(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    blank=0,
+    reduction="mean",
+    zero_infinity=False,
+):
     """Connectionist temporal classification: negative log likelihood of label sequences over all alignments.
 
     Args:
@@ -251,5 +279,3 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if not batched and reduction == "none":
         return losses.squeeze(0)
     return _reduced(losses, reduction)
-
-

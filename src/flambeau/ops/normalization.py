@@ -76,8 +76,8 @@ native_layer_norm = native(
     doc="layer_norm that also gives the mean and 1 / sqrt(var + eps) of each slice.",
 )
 layer_norm_backward = native(
-    "layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, Tensor? weight, float eps, bool rms, "
-    "bool[] output_mask) -> (Tensor d_input, Tensor d_weight, Tensor d_bias)",
+    "layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, Tensor? weight, float eps, "
+    "bool rms, bool[] output_mask) -> (Tensor d_input, Tensor d_weight, Tensor d_bias)",
     doc="Cotangents of layer_norm's (rms_norm's) input, weight and bias, as far as output_mask asks for them.",
 )
 
@@ -91,7 +91,9 @@ def _(grad, input, normalized_shape, weight, eps, needs):
 def _(grad, input, normalized_shape, weight, eps, needs):
     if eps is None:
         eps = 2.220446049250313e-16 if input.dtype.itemsize == 8 else 1.1920928955078125e-07
-    return layer_norm_backward(grad, input, normalized_shape, weight, eps, True, (needs[0], needs[1], False))[:2]
+    return layer_norm_backward(
+        grad, input, normalized_shape, weight, eps, True, (needs[0], needs[1], False)
+    )[:2]
 
 
 @native_layer_norm.vjp
@@ -143,9 +145,22 @@ def _layer_formula(normalized_shape, eps, rms):
 
 
 @layer_norm_backward.vjp
-def _(grad_d_input, grad_d_weight, grad_d_bias, grad_output, input, normalized_shape, weight, eps, rms, needs):
+def _(
+    grad_d_input,
+    grad_d_weight,
+    grad_d_bias,
+    grad_output,
+    input,
+    normalized_shape,
+    weight,
+    eps,
+    rms,
+    needs,
+):
     cotangents = (grad_d_input, grad_d_weight, grad_d_bias)
-    return differentiate(_layer_formula(normalized_shape, eps, rms), (grad_output, input, weight), needs, cotangents)
+    return differentiate(
+        _layer_formula(normalized_shape, eps, rms), (grad_output, input, weight), needs, cotangents
+    )
 
 
 _batch_norm = native(
@@ -177,7 +192,11 @@ _batch_norm_backward = native(
 def _(grad_output, input, weight, mean, rstd, training, eps, needs):
     if grad_output is None:
         return (None,) * 5
-    return (*_batch_norm_backward(grad_output, input, weight, mean, rstd, training, eps, needs[:3]), None, None)
+    return (
+        *_batch_norm_backward(grad_output, input, weight, mean, rstd, training, eps, needs[:3]),
+        None,
+        None,
+    )
 
 
 def _channel_shape(x):
@@ -205,24 +224,48 @@ def _batch_formula(mean, rstd, training, eps):
 
 @_batch_norm_backward.vjp
 def _(
-    grad_d_input, grad_d_weight, grad_d_bias, grad_output, input, weight, mean, rstd, training, eps, needs
-):  # fmt: skip
+    grad_d_input,
+    grad_d_weight,
+    grad_d_bias,
+    grad_output,
+    input,
+    weight,
+    mean,
+    rstd,
+    training,
+    eps,
+    needs,
+):
     formula = _batch_formula(mean, rstd, training, eps)
     cotangents = (grad_d_input, grad_d_weight, grad_d_bias)
-    return (*differentiate(formula, (grad_output, input, weight), needs[:3], cotangents), None, None)
+    return (
+        *differentiate(formula, (grad_output, input, weight), needs[:3], cotangents),
+        None,
+        None,
+    )
 
 
 @composite
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm that also gives the batch's mean and 1 / sqrt(var + eps) per channel; both empty in evaluation."""
-    output, mean, rstd = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    output, mean, rstd = _batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
     if not training:
         mean, rstd = mean.new_empty((0,)), rstd.new_empty((0,))
     return output, mean, rstd
 
 
 def batch_norm(
-    input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5, cudnn_enabled=True
+    input,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-5,
+    cudnn_enabled=True,
 ):
     """_batch_norm's output, with the arguments of nn.functional.batch_norm."""
     if input.dim() < 2 and input.numel() == 0:
@@ -292,7 +335,11 @@ def _group_formula(groups, eps):
         g = g.reshape(normal.shape)
         inner = g - g.mean(-1, True) - normal * (g * normal).mean(-1, True)
         dims = [d for d in range(x.dim()) if d != 1]
-        return (rstd * inner).reshape(x.shape), (grad * normal.reshape(x.shape)).sum(dims), grad.sum(dims)
+        return (
+            (rstd * inner).reshape(x.shape),
+            (grad * normal.reshape(x.shape)).sum(dims),
+            grad.sum(dims),
+        )
 
     return formula
 
@@ -300,17 +347,29 @@ def _group_formula(groups, eps):
 @group_norm_backward.vjp
 def _(grad_d_input, grad_d_weight, grad_d_bias, grad_output, input, weight, num_groups, eps, needs):
     cotangents = (grad_d_input, grad_d_weight, grad_d_bias)
-    return differentiate(_group_formula(num_groups, eps), (grad_output, input, weight), needs, cotangents)
+    return differentiate(
+        _group_formula(num_groups, eps), (grad_output, input, weight), needs, cotangents
+    )
 
 
 @composite
 def instance_norm(
-    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled=True
+    input,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    use_input_stats,
+    momentum,
+    eps,
+    cudnn_enabled=True,
 ):
     """torch.instance_norm's argument order over nn.functional.instance_norm."""
     from ..nn.functional import instance_norm as functional
 
-    return functional(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    return functional(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
 
 
 @composite(methods=("renorm",), out=True)
@@ -321,7 +380,9 @@ def renorm(input, p, dim, maxnorm):
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if input.dim() < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions"
+        )
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     dims = [d for d in range(input.dim()) if d != dim % input.dim()]

@@ -42,7 +42,13 @@ def restore_dims(value, shape, dim, keepdim):
 
 def reduced_numel(shape, dim):
     """Number of elements that are reduced to one; None and an empty list mean every dim."""
-    dims = range(len(shape)) if dim is None or dim == () or dim == [] else (dim,) if isinstance(dim, int) else dim
+    dims = (
+        range(len(shape))
+        if dim is None or dim == () or dim == []
+        else (dim,)
+        if isinstance(dim, int)
+        else dim
+    )
     count = 1
     if shape:
         for d in dims:
@@ -111,19 +117,27 @@ mean = native(
 @mean.vjp
 def _(grad, input_meta, dim, keepdim):
     shape = input_meta.shape
-    return restore_dims(grad, shape, dim, keepdim).expand(shape) / builtins.max(1, reduced_numel(shape, dim))
+    return restore_dims(grad, shape, dim, keepdim).expand(shape) / builtins.max(
+        1, reduced_numel(shape, dim)
+    )
 
 
 @composite(methods=("nanmean",), out=True)
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """Mean of the elements that are not NaN; NaN where there is none."""
     if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"nanmean: expected input of a floating dtype, got {input.dtype}. Convert it, e.g. input.float().")
+        raise RuntimeError(
+            f"nanmean: expected input of a floating dtype, got {input.dtype}. Convert it, e.g. input.float()."
+        )
     count = sum(input.isnan().logical_not(), dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / count
 
 
-prod_all = native("prod_all(Tensor input, *, dtype? dtype=None) -> Tensor", out=True, doc="Product of all elements.")
+prod_all = native(
+    "prod_all(Tensor input, *, dtype? dtype=None) -> Tensor",
+    out=True,
+    doc="Product of all elements.",
+)
 prod_dim = native(
     "prod_dim(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     out=True,
@@ -169,7 +183,10 @@ def _(grad, result, input, dim, keepdim, dtype):
     shape = input.shape
     wide = input.to(result.dtype)
     return _prod_gradient(
-        restore_dims(grad, shape, dim, keepdim), restore_dims(result, shape, dim, keepdim), wide, dim
+        restore_dims(grad, shape, dim, keepdim),
+        restore_dims(result, shape, dim, keepdim),
+        wide,
+        dim,
     )
 
 
@@ -353,7 +370,9 @@ def _(grad, result, input, ord, dim, keepdim):
         mask = (modulus == norm).logical_or(modulus.isnan().logical_and(norm.isnan()))
         return input.sgn() * (mask * (grad / sum(mask, dims, True)))
     if ord < 1:
-        return input.sgn() * modulus.pow(ord - 1).masked_fill(input == 0, 0) * grad * norm.pow(1 - ord)
+        return (
+            input.sgn() * modulus.pow(ord - 1).masked_fill(input == 0, 0) * grad * norm.pow(1 - ord)
+        )
     scale = (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
     if ord < 2:
         return input.sgn() * modulus.pow(ord - 1) * scale

@@ -70,7 +70,9 @@ def _cumprod_gradient_with_zeros(grad, input, dim):
     for k in range(size):
         factors = [before.unsqueeze(dim)]
         if k + 1 < size:
-            factors.append(before.unsqueeze(dim) * input.narrow(dim, k + 1, size - k - 1).cumprod(dim))
+            factors.append(
+                before.unsqueeze(dim) * input.narrow(dim, k + 1, size - k - 1).cumprod(dim)
+            )
         parts.append((grad.narrow(dim, k, size - k) * cat(factors, dim)).sum(dim))
         before = before * input.select(dim, k)
     return stack(parts, dim)
@@ -151,7 +153,9 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError(f"order must be non-negative but got {n}")
     for name, extra in (("prepend", prepend), ("append", append)):
         if extra is not None and extra.dim() != input.dim():
-            raise RuntimeError(f"diff expects {name} to be of the dims of input ({input.dim()}), got {extra.dim()}")
+            raise RuntimeError(
+                f"diff expects {name} to be of the dims of input ({input.dim()}), got {extra.dim()}"
+            )
     if n == 0:
         return input.clone()
     if prepend is not None or append is not None:
@@ -173,7 +177,9 @@ def _spacing(y, x, dim):
         raise RuntimeError("trapezoid: x must be at least one-dimensional")
     if x.dim() == 1:
         if x.shape[0] != y.shape[dim]:
-            raise RuntimeError(f"trapezoid: There must be one `x` value for each sample point, got {x.shape[0]} for {y.shape[dim]}")
+            raise RuntimeError(
+                f"trapezoid: There must be one `x` value for each sample point, got {x.shape[0]} for {y.shape[dim]}"
+            )
         return diff(x).reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
     while x.dim() < y.dim():
         x = x.unsqueeze(0)

@@ -76,7 +76,10 @@ def _outer_edges(points, dims, range):
 
     if range is not None:
         if len(range) != 2 * dims:
-            raise RuntimeError(f"histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} elements, but got {len(range)}")
+            raise RuntimeError(
+                f"histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} elements, "
+                f"but got {len(range)}"
+            )
         spans = [(range[2 * d], range[2 * d + 1]) for d in list_range(dims)]
     elif points.numel() == 0:
         spans = [(0.0, 1.0)] * dims
@@ -85,7 +88,9 @@ def _outer_edges(points, dims, range):
         spans = list(zip(low, high, strict=True))
     for low, high in spans:
         if not (isfinite(low) and isfinite(high)):
-            raise RuntimeError(f"torch.histogramdd: dimension's range [{low}, {high}] is not finite")
+            raise RuntimeError(
+                f"torch.histogramdd: dimension's range [{low}, {high}] is not finite"
+            )
         if low > high:
             raise RuntimeError("torch.histogramdd: min should not exceed max")
     return [(low - 0.5, high + 0.5) if low == high else (low, high) for low, high in spans]
@@ -96,7 +101,11 @@ list_range = range
 
 def _pair_type(name):
     """A named pair made of one sequence, as PyTorch's result types are."""
-    fields = {"hist": property(itemgetter(0)), "bin_edges": property(itemgetter(1)), "__slots__": ()}
+    fields = {
+        "hist": property(itemgetter(0)),
+        "bin_edges": property(itemgetter(1)),
+        "__slots__": (),
+    }
     return type(name, (tuple,), {**fields, "__module__": "torch.return_types"})
 
 
@@ -111,15 +120,22 @@ def _edges(points, bins, range):
     if isinstance(bins, int):
         bins = [bins] * dims
     if len(bins) != dims:
-        raise RuntimeError(f"histogramdd: expected {dims} sequences of bin edges or counts, got {len(bins)}")
+        raise RuntimeError(
+            f"histogramdd: expected {dims} sequences of bin edges or counts, got {len(bins)}"
+        )
     if all(isinstance(count, int) for count in bins):
         for count in bins:
             if count <= 0:
                 raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {count}")
         spans = _outer_edges(points, dims, range)
-        return [linspace(low, high, n + 1, dtype=points.dtype) for (low, high), n in zip(spans, bins, strict=True)]
+        return [
+            linspace(low, high, n + 1, dtype=points.dtype)
+            for (low, high), n in zip(spans, bins, strict=True)
+        ]
     if range is not None:
-        raise TypeError("histogram: expected range only with a number of bins, got range with bin edges.")
+        raise TypeError(
+            "histogram: expected range only with a number of bins, got range with bin edges."
+        )
     return list(bins)
 
 
@@ -134,16 +150,24 @@ def _density(counts, edges):
 
 def _histogram(input, bins, range, weight, density):
     if input.dim() < 2:
-        raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.dim()}")
-    points = input.reshape(-1, input.shape[-1]) if input.numel() else input.reshape(0, input.shape[-1])
+        raise RuntimeError(
+            f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.dim()}"
+        )
+    points = (
+        input.reshape(-1, input.shape[-1]) if input.numel() else input.reshape(0, input.shape[-1])
+    )
     if weight is not None:
         if weight.shape != input.shape[:-1]:
             raise RuntimeError(
                 f"torch.histogramdd(): if weight tensor is provided it should have the same shape as the input tensor "
-                f"excluding its innermost dimension, but got input with shape {list(input.shape)} and weight with shape {list(weight.shape)}"
+                f"excluding its innermost dimension, but got input with shape {list(input.shape)} and weight with "
+                f"shape {list(weight.shape)}"
             )
         if weight.dtype != input.dtype:
-            raise RuntimeError("torch.histogramdd(): if weight tensor is provided, input tensor and weight tensor should have the same dtype")
+            raise RuntimeError(
+                "torch.histogramdd(): if weight tensor is provided, input tensor and weight tensor should have the "
+                "same dtype"
+            )
         weight = weight.reshape(-1)
     edges = _edges(points.detach(), bins, range)
     counts = _histogram_count(points, edges, weight)
@@ -162,7 +186,9 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False):
         raise RuntimeError(
             f"histogram: expected weight of input's shape, got {list(weight.shape)} and {list(input.shape)}."
         )
-    counts, edges = _histogram(input.reshape(-1, 1), edges, range, None if weight is None else weight.reshape(-1), density)
+    counts, edges = _histogram(
+        input.reshape(-1, 1), edges, range, None if weight is None else weight.reshape(-1), density
+    )
     return _Histogram((counts, edges[0]))
 
 
@@ -184,7 +210,8 @@ _unique2 = native(
     doc="Distinct elements, where each element went, and how often it came.",
 )
 unique_dim = native(
-    f"unique_dim(Tensor input, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) {_THREE}",
+    "unique_dim(Tensor input, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
+    f"{_THREE}",
     non_differentiable="the result's size depends on the values",
     doc="Distinct slices along dim, in lexical order.",
 )
@@ -222,7 +249,11 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 @composite(methods=("unique_consecutive",))
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The first of every run of equal elements (or slices along dim); see unique."""
-    return _chosen(_unique_consecutive(input, return_inverse, return_counts, dim), return_inverse, return_counts)
+    return _chosen(
+        _unique_consecutive(input, return_inverse, return_counts, dim),
+        return_inverse,
+        return_counts,
+    )
 
 
 equal = native(
@@ -243,7 +274,9 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     if not hasattr(test_elements, "dim"):
         test_elements = tensor(test_elements)
     if elements.is_complex() or test_elements.is_complex():
-        raise RuntimeError("Unsupported input type encountered for isin(): complex dtypes have no order")
+        raise RuntimeError(
+            "Unsupported input type encountered for isin(): complex dtypes have no order"
+        )
     flat = test_elements.reshape(-1)
     if elements.numel() == 0 or flat.numel() == 0:
         found = elements.new_zeros(elements.shape, dtype=_C.bool)

@@ -5,7 +5,13 @@ import warnings
 from .reduce import restore_dims
 from .registry import composite, native, overload
 
-__all__ = ["_log_softmax_backward_data", "_softmax_backward_data", "log_softmax", "logsumexp", "softmax"]
+__all__ = [
+    "_log_softmax_backward_data",
+    "_softmax_backward_data",
+    "log_softmax",
+    "logsumexp",
+    "softmax",
+]
 
 softmax = native(
     "softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor",
@@ -86,7 +92,10 @@ logsumexp_real = native(
 @logsumexp_real.vjp
 def _(grad, result, input, dim, keepdim):
     shape = input.shape
-    return restore_dims(grad, shape, dim or None, keepdim) * (input - restore_dims(result, shape, dim or None, keepdim)).exp()
+    return (
+        restore_dims(grad, shape, dim or None, keepdim)
+        * (input - restore_dims(result, shape, dim or None, keepdim)).exp()
+    )
 
 
 @composite(methods=("logsumexp",), out=True)
@@ -125,7 +134,9 @@ def _with_implicit_dim(op, name):
 
 
 functional_softmax = overload("softmax", softmax, _with_implicit_dim(softmax, "softmax"))
-functional_log_softmax = overload("log_softmax", log_softmax, _with_implicit_dim(log_softmax, "log_softmax"))
+functional_log_softmax = overload(
+    "log_softmax", log_softmax, _with_implicit_dim(log_softmax, "log_softmax")
+)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):

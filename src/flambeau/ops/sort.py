@@ -34,8 +34,6 @@ def _(grad_values, indices, input_meta, dim):
     return _scatter_all(grad_values, indices, input_meta.shape, dim)
 
 
-
-
 @composite(methods=("argsort",))
 def argsort(input, dim=-1, descending=False, *, stable=False):
     """Positions that sort input along dim."""
@@ -76,14 +74,18 @@ mode = native(
     out=True,
     doc="The most frequent element along dim (the smallest of several), and a position of it.",
 )
-median_all = native("median_all(Tensor input) -> Tensor", doc="Lower median of all elements; NaN if there is one.")
+median_all = native(
+    "median_all(Tensor input) -> Tensor", doc="Lower median of all elements; NaN if there is one."
+)
 median_dim = native(
     "median_dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     return_type="median",
     out=True,
     doc="Lower median along dim and its position; NaN if there is one.",
 )
-nanmedian_all = native("nanmedian_all(Tensor input) -> Tensor", doc="Lower median of the elements that are not NaN.")
+nanmedian_all = native(
+    "nanmedian_all(Tensor input) -> Tensor", doc="Lower median of the elements that are not NaN."
+)
 nanmedian_dim = native(
     "nanmedian_dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     return_type="nanmedian",

@@ -34,10 +34,12 @@ var_correction = native(
 )
 std_correction = native(f"std_correction({_SPREAD}) -> Tensor", out=True, doc="Square root of var.")
 var_mean_correction = native(
-    f"var_mean_correction({_SPREAD}) -> (Tensor var, Tensor mean)", doc="Variance and mean; arguments as for var."
+    f"var_mean_correction({_SPREAD}) -> (Tensor var, Tensor mean)",
+    doc="Variance and mean; arguments as for var.",
 )
 std_mean_correction = native(
-    f"std_mean_correction({_SPREAD}) -> (Tensor std, Tensor mean)", doc="Standard deviation and mean; see var."
+    f"std_mean_correction({_SPREAD}) -> (Tensor std, Tensor mean)",
+    doc="Standard deviation and mean; see var.",
 )
 
 
@@ -56,7 +58,9 @@ def _deviation_gradient(grad, std, input, dim, correction, keepdim):
 
 def _mean_gradient(grad, input, dim, keepdim):
     dims = dim or None
-    return restore_dims(grad, input.shape, dims, keepdim).expand(input.shape) / reduced_numel(input.shape, dims)
+    return restore_dims(grad, input.shape, dims, keepdim).expand(input.shape) / reduced_numel(
+        input.shape, dims
+    )
 
 
 @var_correction.vjp
@@ -75,14 +79,24 @@ def _both(first, mean_part):
 
 @var_mean_correction.vjp
 def _(grad_var, grad_mean, input, dim, correction, keepdim):
-    spread = None if grad_var is None else _variance_gradient(grad_var, input, dim, correction, keepdim)
-    return _both(spread, None if grad_mean is None else _mean_gradient(grad_mean, input, dim, keepdim))
+    spread = (
+        None if grad_var is None else _variance_gradient(grad_var, input, dim, correction, keepdim)
+    )
+    return _both(
+        spread, None if grad_mean is None else _mean_gradient(grad_mean, input, dim, keepdim)
+    )
 
 
 @std_mean_correction.vjp
 def _(grad_std, grad_mean, std, input, dim, correction, keepdim):
-    spread = None if grad_std is None else _deviation_gradient(grad_std, std, input, dim, correction, keepdim)
-    return _both(spread, None if grad_mean is None else _mean_gradient(grad_mean, input, dim, keepdim))
+    spread = (
+        None
+        if grad_std is None
+        else _deviation_gradient(grad_std, std, input, dim, correction, keepdim)
+    )
+    return _both(
+        spread, None if grad_mean is None else _mean_gradient(grad_mean, input, dim, keepdim)
+    )
 
 
 def _with_unbiased(op):
@@ -147,7 +161,9 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
         flat = input.reshape(-1)
     else:
         if rank and not -rank <= dim < rank:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+            )
         flat = input.movedim(dim, -1) if rank else input.reshape(1)
         if rank:
             final[dim] = 1
@@ -164,7 +180,13 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
         ranks = ranks.masked_fill(ordered.isnan().any(-1, True), size - 1)
     values = _interpolated(ordered, ranks, interpolation)  # (..., q)
     values = values.movedim(-1, 0)
-    kept = final if keepdim else ([] if dim is None or not rank else [s for d, s in enumerate(final) if d != dim % rank])
+    kept = (
+        final
+        if keepdim
+        else (
+            [] if dim is None or not rank else [s for d, s in enumerate(final) if d != dim % rank]
+        )
+    )
     values = values.reshape([values.shape[0], *kept])
     return values.squeeze(0) if q.dim() == 0 else values
 
@@ -188,12 +210,18 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
 
 def _check_cov_weights(input, name, weights, integral):
     if weights.dim() > 1:
-        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions")
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions"
+        )
     floating = weights.is_floating_point() or weights.is_complex()
     if integral and floating:
-        raise RuntimeError(f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype} dtype")
+        raise RuntimeError(
+            f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype} dtype"
+        )
     if not integral and not floating:
-        raise RuntimeError(f"cov(): expected {name} to have floating point dtype but got {name} with {weights.dtype} dtype")
+        raise RuntimeError(
+            f"cov(): expected {name} to have floating point dtype but got {name} with {weights.dtype} dtype"
+        )
     if weights.numel() != input.shape[1]:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
@@ -214,7 +242,9 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     import warnings
 
     if input.dim() > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
     if input.dtype == _C.bool:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
@@ -238,7 +268,10 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     else:
         norm = total - correction
     if norm.item() <= 0:
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", stacklevel=2)
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            stacklevel=2,
+        )
         norm = norm * 0
     weighted = centred if weights is None else centred * weights
     result = (centred @ weighted.mH) / norm
@@ -249,7 +282,9 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 def corrcoef(input):
     """Correlation coefficients of the rows of input; values are clipped to [-1, 1]."""
     if input.dim() > 2:
-        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions"
+        )
     c = cov(input)
     if c.dim() == 0:
         return c / c
@@ -281,7 +316,9 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
     common = (x1.new_empty(()) * x2.new_empty(())).dtype if x1.dtype != x2.dtype else x1.dtype
     if not (common.is_floating_point or common.is_complex):
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common}")
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {common}"
+        )
     x1, x2 = broadcast_tensors(x1.to(common), x2.to(common))
     n1 = vector_norm(x1, 2, dim, True)
     n2 = vector_norm(x2, 2, dim, True)
@@ -295,9 +332,13 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """p-norm distance of each row of x1 to each row of x2: (*, m, d) and (*, n, d) give (*, m, n)."""
     if x1.dim() < 2 or x2.dim() < 2:
-        raise RuntimeError(f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D")
+        raise RuntimeError(
+            f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D"
+        )
     if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     return vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)

@@ -38,7 +38,9 @@ def count_samples(draw):
 
 def unique_samples(draw):
     for shape in ((12,), (3, 4), (0,), (100,)):
-        yield Sample((np.round(draw.array(shape)),), {"return_inverse": True, "return_counts": True})
+        yield Sample(
+            (np.round(draw.array(shape)),), {"return_inverse": True, "return_counts": True}
+        )
 
 
 def unique(x, return_inverse, return_counts):
@@ -59,14 +61,30 @@ def histogram_samples(draw):
 
 def isin_samples(draw):
     yield Sample((np.round(draw.array((3, 4))), np.round(draw.array((5,)))), {})
-    yield Sample((np.round(draw.array((3, 4))), np.round(draw.array((200,), 0, 3))), {"invert": True})
+    yield Sample(
+        (np.round(draw.array((3, 4))), np.round(draw.array((200,), 0, 3))), {"invert": True}
+    )
 
 
 SPECS = [
-    OpSpec("searchsorted", searchsorted, sorted_samples, grad=False, views=False, result_dtype=int64,
-           errors=[Case(args=(np.zeros((2, 3)), np.zeros((3, 3))), match="boundaries tensor")]),  # fmt: skip
-    OpSpec("bucketize", lambda x, edges, right=False: searchsorted(edges, x, right), bucket_samples, grad=False, views=False,
-           result_dtype=int64, errors=[Case(args=(np.zeros(3), np.zeros((3, 3))), match="1 dimension")]),  # fmt: skip
+    OpSpec(
+        "searchsorted",
+        searchsorted,
+        sorted_samples,
+        grad=False,
+        views=False,
+        result_dtype=int64,
+        errors=[Case(args=(np.zeros((2, 3)), np.zeros((3, 3))), match="boundaries tensor")],
+    ),
+    OpSpec(
+        "bucketize",
+        lambda x, edges, right=False: searchsorted(edges, x, right),
+        bucket_samples,
+        grad=False,
+        views=False,
+        result_dtype=int64,
+        errors=[Case(args=(np.zeros(3), np.zeros((3, 3))), match="1 dimension")],
+    ),
     OpSpec(
         "bincount",
         lambda x, weights=None, minlength=0: np.bincount(x, weights, minlength),
@@ -81,13 +99,47 @@ SPECS = [
             Case(args=(np.zeros(2),), match="not implemented"),
         ],
     ),
-    OpSpec("histc", lambda x, bins, low, high: np.histogram(x, bins, (low, high))[0].astype(x.dtype),
-           lambda draw: [Sample((draw.array((40,)), 6, -2, 2), {}), Sample((draw.array((4, 5)), 3, -3, 3), {})],
-           dtypes=FLOATING, grad=False, views=False, errors=[Case(args=(np.zeros(3), 0), match="bins")]),  # fmt: skip
-    OpSpec("histogram", histogram, histogram_samples, grad=False, views=False, meta=False, k=8,
-           errors=[Case(args=(np.zeros(3), 0), match="bins")]),  # fmt: skip
-    OpSpec("unique", unique, unique_samples, dtypes=("int16", "int64", *FLOATING), grad=False, views=False, meta=False,
-           result_dtype=lambda d: None, errors=[Case(args=(np.zeros(3),), kwargs={"dim": 1}, raises=IndexError, match="range")]),  # fmt: skip
-    OpSpec("isin", lambda x, y, invert=False: np.isin(x, y, invert=invert), isin_samples, dtypes=("int64", *FLOATING), grad=False,
-           views=False, result_dtype=lambda d: "bool", errors=[Case(args=(np.zeros(3, complex), np.zeros(3)), match="isin")]),  # fmt: skip
+    OpSpec(
+        "histc",
+        lambda x, bins, low, high: np.histogram(x, bins, (low, high))[0].astype(x.dtype),
+        lambda draw: [
+            Sample((draw.array((40,)), 6, -2, 2), {}),
+            Sample((draw.array((4, 5)), 3, -3, 3), {}),
+        ],
+        dtypes=FLOATING,
+        grad=False,
+        views=False,
+        errors=[Case(args=(np.zeros(3), 0), match="bins")],
+    ),
+    OpSpec(
+        "histogram",
+        histogram,
+        histogram_samples,
+        grad=False,
+        views=False,
+        meta=False,
+        k=8,
+        errors=[Case(args=(np.zeros(3), 0), match="bins")],
+    ),
+    OpSpec(
+        "unique",
+        unique,
+        unique_samples,
+        dtypes=("int16", "int64", *FLOATING),
+        grad=False,
+        views=False,
+        meta=False,
+        result_dtype=lambda d: None,
+        errors=[Case(args=(np.zeros(3),), kwargs={"dim": 1}, raises=IndexError, match="range")],
+    ),
+    OpSpec(
+        "isin",
+        lambda x, y, invert=False: np.isin(x, y, invert=invert),
+        isin_samples,
+        dtypes=("int64", *FLOATING),
+        grad=False,
+        views=False,
+        result_dtype=lambda d: "bool",
+        errors=[Case(args=(np.zeros(3, complex), np.zeros(3)), match="isin")],
+    ),
 ]

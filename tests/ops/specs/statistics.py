@@ -47,10 +47,26 @@ SPECS = [
     # The square of a deviation doubles its relative error.
     OpSpec("var", var, SPREAD, dtypes=(*HALVES, *FLOATING, *COMPLEX), k=8, errors=BAD),
     OpSpec("std", std, SPREAD, dtypes=(*HALVES, *FLOATING), k=8, errors=BAD),
-    OpSpec("var_mean", lambda x, *a, **k: (var(x, *a, **k), x.mean(a[0] if a else None, keepdims=k.get("keepdim", False))),
-           SPREAD, k=8, errors=BAD),  # fmt: skip
-    OpSpec("std_mean", lambda x, *a, **k: (std(x, *a, **k), x.mean(a[0] if a else None, keepdims=k.get("keepdim", False))),
-           SPREAD, k=8, errors=BAD),  # fmt: skip
+    OpSpec(
+        "var_mean",
+        lambda x, *a, **k: (
+            var(x, *a, **k),
+            x.mean(a[0] if a else None, keepdims=k.get("keepdim", False)),
+        ),
+        SPREAD,
+        k=8,
+        errors=BAD,
+    ),
+    OpSpec(
+        "std_mean",
+        lambda x, *a, **k: (
+            std(x, *a, **k),
+            x.mean(a[0] if a else None, keepdims=k.get("keepdim", False)),
+        ),
+        SPREAD,
+        k=8,
+        errors=BAD,
+    ),
     OpSpec(
         "quantile",
         quantile,
@@ -66,24 +82,56 @@ SPECS = [
         k=16,
         views=False,
         meta=False,
-        errors=[Case(args=(np.zeros(3), 2.0), match="range"), Case(args=(np.zeros(0), 0.5), match="non-empty")],
+        errors=[
+            Case(args=(np.zeros(3), 2.0), match="range"),
+            Case(args=(np.zeros(0), 0.5), match="non-empty"),
+        ],
     ),
-    OpSpec("cov", lambda x, correction=1: np.cov(x, ddof=correction), case_samples(((3, 6),), ((2, 5), {"correction": 0})),
-           k=16, views=False, meta=False, errors=[Case(args=(np.zeros((2, 2, 2)),), match="two or fewer")]),  # fmt: skip
-    OpSpec("corrcoef", np.corrcoef, case_samples(((3, 6),)), k=32, views=False, meta=False,
-           errors=[Case(args=(np.zeros((2, 2, 2)),), match="two or fewer")]),  # fmt: skip
-    OpSpec("dist", lambda a, b, p=2: p_norm((a - b).ravel(), p), case_samples(((3, 4), Shape((3, 4))), ((5,), Shape((5,)), 3)),
-           k=16, errors=[Case(args=(np.zeros(3), np.zeros(4)), match="")]),  # fmt: skip
+    OpSpec(
+        "cov",
+        lambda x, correction=1: np.cov(x, ddof=correction),
+        case_samples(((3, 6),), ((2, 5), {"correction": 0})),
+        k=16,
+        views=False,
+        meta=False,
+        errors=[Case(args=(np.zeros((2, 2, 2)),), match="two or fewer")],
+    ),
+    OpSpec(
+        "corrcoef",
+        np.corrcoef,
+        case_samples(((3, 6),)),
+        k=32,
+        views=False,
+        meta=False,
+        errors=[Case(args=(np.zeros((2, 2, 2)),), match="two or fewer")],
+    ),
+    OpSpec(
+        "dist",
+        lambda a, b, p=2: p_norm((a - b).ravel(), p),
+        case_samples(((3, 4), Shape((3, 4))), ((5,), Shape((5,)), 3)),
+        k=16,
+        errors=[Case(args=(np.zeros(3), np.zeros(4)), match="")],
+    ),
     OpSpec(
         "cdist",
         lambda a, b, p=2.0: p_norm(a[..., :, None, :] - b[..., None, :, :], p),
-        case_samples(((4, 3), Shape((5, 3))), ((2, 4, 3), Shape((2, 2, 3)), 1.0), ((4, 3), Shape((5, 3)), np.inf)),
+        case_samples(
+            ((4, 3), Shape((5, 3))),
+            ((2, 4, 3), Shape((2, 2, 3)), 1.0),
+            ((4, 3), Shape((5, 3)), np.inf),
+        ),
         k=16,
         views=False,
         errors=[Case(args=(np.zeros((2, 3)), np.zeros((2, 4))), match="columns")],
     ),
-    OpSpec("nn.functional.pdist", pdist, case_samples(((4, 3),), ((5, 2), 3.0)), k=16, views=False,
-           errors=[Case(args=(np.zeros(3),), match="2D")]),  # fmt: skip
+    OpSpec(
+        "nn.functional.pdist",
+        pdist,
+        case_samples(((4, 3),), ((5, 2), 3.0)),
+        k=16,
+        views=False,
+        errors=[Case(args=(np.zeros(3),), match="2D")],
+    ),
     OpSpec(
         "nn.functional.pairwise_distance",
         lambda a, b, p=2.0, eps=1e-6, keepdim=False: p_norm(a - b + eps, p, keepdims=keepdim),
