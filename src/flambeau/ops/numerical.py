@@ -46,6 +46,7 @@ def _gradient_dims(input, dim):
 
 
 def _gradient_steps(input, spacing, dims):
+    spacing = 1 if spacing is None else spacing
     if not isinstance(spacing, list | tuple):
         spacing = [spacing] * len(dims) if not isinstance(spacing, _C.TensorBase) else [spacing]
     if len(spacing) != len(dims):
