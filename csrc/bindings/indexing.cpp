@@ -1,5 +1,6 @@
-// x[...] and x[...] = value. Ints, slices, None and Ellipsis become views, one op each; tensors, lists and masks become one
-// index or index_put_ call on what those views left. Everything goes through call_op, so gradients and views just work.
+// x[...] and x[...] = value. Ints, slices, None and Ellipsis become views, one op each; tensors, lists and masks become
+// one index or index_put_ call on what those views left. Everything goes through call_op, so gradients and views just
+// work.
 #include "bindings/indexing.h"
 
 #include "bindings/parse.h"
@@ -97,7 +98,8 @@ void set_slice(Item& item, PyObject* object) {
 
 void set_tensor(Item& item, Tensor tensor) {
   // A 0-d integer tensor is an index like any int; 0-d masks add a dim, as the index kernel does.
-  const bool number = tensor.dim() == 0 && is_integral(tensor.dtype(), false) && tensor.dtype() != DType::UInt8 && !tensor.is_meta();
+  const bool number =
+      tensor.dim() == 0 && is_integral(tensor.dtype(), false) && tensor.dtype() != DType::UInt8 && !tensor.is_meta();
   if (number) {
     item.kind = Item::Kind::Int;
     item.start = flambeau::item(tensor).to_int();
@@ -108,7 +110,8 @@ void set_tensor(Item& item, Tensor tensor) {
 }
 
 [[noreturn]] void bad_index(PyObject* object) {
-  fail(ErrorKind::Index, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
+  fail(ErrorKind::Index,
+       "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
        Py_TYPE(object)->tp_name, ")");
 }
 
@@ -150,8 +153,8 @@ bool list_means_tuple(PyObject* index) {
   if (!PyList_Check(index) || PyList_GET_SIZE(index) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
     PyObject* item = PyList_GET_ITEM(index, i);
-    if (is_tensor(item) || PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || PyList_Check(item) || PyTuple_Check(item) ||
-        is_numpy_array(item)) {
+    if (is_tensor(item) || PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || PyList_Check(item) ||
+        PyTuple_Check(item) || is_numpy_array(item)) {
       return true;
     }
   }
@@ -176,9 +179,11 @@ Items items_of(PyObject* index, std::int64_t rank) {
   // The list may change while its items are converted.
   const Object tuple(checked(PySequence_Tuple(index)));
   std::int64_t named = 0;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) named += dims_named_by(PyTuple_GET_ITEM(tuple.get(), i));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i)
+    named += dims_named_by(PyTuple_GET_ITEM(tuple.get(), i));
   check(named <= rank, ErrorKind::Index, "too many indices for tensor of dimension ", rank);
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) classify(PyTuple_GET_ITEM(tuple.get(), i), items.emplace_back());
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i)
+    classify(PyTuple_GET_ITEM(tuple.get(), i), items.emplace_back());
   return items;
 }
 
@@ -190,7 +195,8 @@ struct Applied {
 
 void check_int(std::int64_t index, std::int64_t dim, std::int64_t real_dim, const Tensor& tensor) {
   if (tensor.dim() == 0) {
-    fail(ErrorKind::Index, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+    fail(ErrorKind::Index,
+         "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
          "0-dim tensor to a number");
   }
   const std::int64_t size = tensor.sizes()[dim];
@@ -208,8 +214,8 @@ Applied apply(const Tensor& self, const Items& items) {
     check(items[0].kind != Item::Kind::Slice, ErrorKind::Index, "slice() cannot be applied to a 0-dim tensor.");
   }
   check(specified <= self.dim(), ErrorKind::Index, "too many indices for tensor of dimension ", self.dim());
-  check(self.dim() - specified + static_cast<std::int64_t>(items.size()) <= kMaxDims, ErrorKind::Index, "too many indices: at most ",
-        kMaxDims, " dimensions are supported");
+  check(self.dim() - specified + static_cast<std::int64_t>(items.size()) <= kMaxDims, ErrorKind::Index,
+        "too many indices: at most ", kMaxDims, " dimensions are supported");
   Applied applied{self, {}};
   std::int64_t dim = 0, real_dim = 0, indexed = 0;
   for (const Item& item : items) {
@@ -221,7 +227,8 @@ Applied apply(const Tensor& self, const Items& items) {
         break;
       case Item::Kind::Slice: {
         const std::int64_t size = applied.view.sizes()[dim];
-        if (item.start != 0 || item.stop < size || item.step != 1) applied.view = slice(applied.view, dim, item.start, item.stop, item.step);
+        if (item.start != 0 || item.stop < size || item.step != 1)
+          applied.view = slice(applied.view, dim, item.start, item.stop, item.step);
         ++dim;
         ++real_dim;
         break;
@@ -282,8 +289,8 @@ bool number_of(PyObject* object, Scalar& value) {
 }
 
 void check_number(const Scalar& value, DType dtype) {
-  check(!value.is_complex() || is_complex(dtype), ErrorKind::Runtime, "value cannot be converted to type ", name_of(dtype),
-        " without overflow");
+  check(!value.is_complex() || is_complex(dtype), ErrorKind::Runtime, "value cannot be converted to type ",
+        name_of(dtype), " without overflow");
 }
 
 // Leading dims of size 1 that the destination lacks are dropped.
@@ -332,12 +339,15 @@ void assign(const Tensor& self, PyObject* key, PyObject* object) {
   Scalar number;
   const bool is_scalar = number_of(object, number);
   if (!is_scalar && !is_tensor(object)) {
-    fail(ErrorKind::Type, "can't assign a ", Py_TYPE(object)->tp_name, " to a torch.", torch_name_of(self.dtype()), "Tensor");
+    fail(ErrorKind::Type, "can't assign a ", Py_TYPE(object)->tp_name, " to a torch.", torch_name_of(self.dtype()),
+         "Tensor");
   }
   const Applied applied = apply(self, items_of(key, self.dim()));
   if (applied.indices.empty()) {
-    if (is_scalar) fill_with(applied.view, number);
-    else copy_from(applied.view, tensor_of(object));
+    if (is_scalar)
+      fill_with(applied.view, number);
+    else
+      copy_from(applied.view, tensor_of(object));
     return;
   }
   if (is_scalar) {
@@ -352,7 +362,8 @@ void assign(const Tensor& self, PyObject* key, PyObject* object) {
 PyObject* overridden(const char* method, PyObject* self, PyObject* arguments) {
   const Object function(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_base_type), method)));
   const Object types(checked(PyTuple_Pack(1, Py_TYPE(self))));
-  return PyObject_CallMethod(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__torch_function__", "OOO", function.get(), types.get(), arguments);
+  return PyObject_CallMethod(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__torch_function__", "OOO", function.get(),
+                             types.get(), arguments);
 }
 
 bool is_plain(PyObject* self) {
@@ -372,16 +383,18 @@ PyObject* tensor_subscript(PyObject* self, PyObject* index) {
 }
 
 int tensor_assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
-  return guarded([&] {
-    check(value != nullptr, ErrorKind::Type, "Tensor does not support deleting items");
-    if (!is_plain(self)) [[unlikely]] {
-      const Object arguments(checked(PyTuple_Pack(3, self, index, value)));
-      const Object result(checked(overridden("__setitem__", self, arguments.get())));
-      return 0;
-    }
-    assign(tensor_of(self), index, value);
-    return 0;
-  }, -1);
+  return guarded(
+      [&] {
+        check(value != nullptr, ErrorKind::Type, "Tensor does not support deleting items");
+        if (!is_plain(self)) [[unlikely]] {
+          const Object arguments(checked(PyTuple_Pack(3, self, index, value)));
+          const Object result(checked(overridden("__setitem__", self, arguments.get())));
+          return 0;
+        }
+        assign(tensor_of(self), index, value);
+        return 0;
+      },
+      -1);
 }
 
 }  // namespace flambeau::python

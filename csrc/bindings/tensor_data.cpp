@@ -1,5 +1,5 @@
-// flambeau.tensor and as_tensor: Python data to tensors. Two passes over a nested sequence: infer sizes and dtype, fill.
-// Python code may run in between (__len__, __index__), so items are re-read and held while they are used.
+// flambeau.tensor and as_tensor: Python data to tensors. Two passes over a nested sequence: infer sizes and dtype,
+// fill. Python code may run in between (__len__, __index__), so items are re-read and held while they are used.
 #include "bindings/tensor_data.h"
 
 #include <cmath>
@@ -101,7 +101,8 @@ T integer_element(std::int64_t value) {
     return value;
   } else {
     // Unsigned types take negative values down to -max, which wrap; PyTorch does so.
-    const std::int64_t high = std::numeric_limits<T>::max(), low = std::is_unsigned_v<T> ? -high : std::numeric_limits<T>::min();
+    const std::int64_t high = std::numeric_limits<T>::max(),
+                       low = std::is_unsigned_v<T> ? -high : std::numeric_limits<T>::min();
     if (value < low || value > high) overflow(dtype_of<T>);
     return static_cast<T>(value);
   }
@@ -113,7 +114,8 @@ T element_of(PyObject* object);
 // Tensors of one element, NumPy scalars and other objects with __float__, __index__ ...
 template <class T>
 T element_of_other(PyObject* object) {
-  if (is_sequence(object)) fail(ErrorKind::Type, "'", Py_TYPE(object)->tp_name, "' object cannot be interpreted as an integer");
+  if (is_sequence(object))
+    fail(ErrorKind::Type, "'", Py_TYPE(object)->tp_name, "' object cannot be interpreted as an integer");
   if (is_text(object)) bad_type(object);
   Scalar value;
   if (is_tensor(object)) {
@@ -125,7 +127,8 @@ T element_of_other(PyObject* object) {
   }
   if (is_number(object)) {
     const Object number(checked(PyObject_CallMethod(object, "item", nullptr)));
-    if (PyFloat_Check(number.get()) || PyLong_Check(number.get()) || PyComplex_Check(number.get())) return element_of<T>(number.get());
+    if (PyFloat_Check(number.get()) || PyLong_Check(number.get()) || PyComplex_Check(number.get()))
+      return element_of<T>(number.get());
   }
   if constexpr (std::is_integral_v<T>) {
     const Object number(checked(PyNumber_Index(object)));
@@ -183,7 +186,8 @@ T* fill_from(PyObject* object, const Dims& sizes, std::int64_t dim, T* to) {
     throw_python();
   }
   const std::int64_t length = PySequence_Fast_GET_SIZE(fast.get());
-  check(length == sizes[dim], ErrorKind::Value, "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ", length, ")");
+  check(length == sizes[dim], ErrorKind::Value, "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ",
+        length, ")");
   for (std::int64_t i = 0; i < sizes[dim]; ++i) {
     check(i < PySequence_Fast_GET_SIZE(fast.get()), ErrorKind::Value, "sequence changed its length while it was read");
     PyObject* item = PySequence_Fast_GET_ITEM(fast.get(), static_cast<Py_ssize_t>(i));
@@ -217,15 +221,18 @@ void take_keyword(const char* function, PyObject* name, PyObject* value, Argumen
   } else if (is_named(name, "dtype")) {
     DType dtype;
     if (value == Py_None) return;
-    check(to_dtype(value, dtype), ErrorKind::Type, function, "(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(value)->tp_name);
+    check(to_dtype(value, dtype), ErrorKind::Type, function, "(): argument 'dtype' must be torch.dtype, not ",
+          Py_TYPE(value)->tp_name);
     given.dtype = dtype;
   } else if (is_named(name, "device")) {
     Device device;
     if (value == Py_None) return;
-    check(to_device(value, device), ErrorKind::Type, function, "(): argument 'device' must be torch.device, not ", Py_TYPE(value)->tp_name);
+    check(to_device(value, device), ErrorKind::Type, function, "(): argument 'device' must be torch.device, not ",
+          Py_TYPE(value)->tp_name);
     given.device = device;
   } else if (is_named(name, "requires_grad")) {
-    check(PyBool_Check(value), ErrorKind::Type, function, "(): argument 'requires_grad' must be bool, not ", Py_TYPE(value)->tp_name);
+    check(PyBool_Check(value), ErrorKind::Type, function, "(): argument 'requires_grad' must be bool, not ",
+          Py_TYPE(value)->tp_name);
     given.requires_grad = value == Py_True;
   } else {
     const bool known = is_named(name, "pin_memory") || is_named(name, "layout") || is_named(name, "names");
@@ -233,10 +240,11 @@ void take_keyword(const char* function, PyObject* name, PyObject* value, Argumen
   }
 }
 
-Arguments parse(const char* function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Py_ssize_t positional) {
+Arguments parse(const char* function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                Py_ssize_t positional) {
   Arguments given;
-  check(nargs <= positional, ErrorKind::Type, function, "() takes ", positional, " positional argument", positional == 1 ? "" : "s", " but ",
-        nargs, " were given");
+  check(nargs <= positional, ErrorKind::Type, function, "() takes ", positional, " positional argument",
+        positional == 1 ? "" : "s", " but ", nargs, " were given");
   if (nargs > 0) given.data = args[0];
   static PyObject* const names[] = {nullptr, PyUnicode_InternFromString("dtype"), PyUnicode_InternFromString("device")};
   for (Py_ssize_t i = 1; i < nargs; ++i) take_keyword(function, names[i], args[i], given);
@@ -256,7 +264,8 @@ Tensor moved(Tensor tensor, std::optional<Device> device) {
 PyObject* finished(Tensor tensor, const Arguments& given) {
   tensor = moved(std::move(tensor), given.device);
   if (given.requires_grad) {
-    check(is_differentiable(tensor.dtype()), ErrorKind::Runtime, "Only Tensors of floating point and complex dtype can require gradients");
+    check(is_differentiable(tensor.dtype()), ErrorKind::Runtime,
+          "Only Tensors of floating point and complex dtype can require gradients");
     tensor.impl()->requires_grad = true;
   }
   return wrap(std::move(tensor));
@@ -268,7 +277,8 @@ PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* k
     if (is_tensor(given.data)) {
       if (PyErr_WarnEx(PyExc_UserWarning,
                        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                       "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", 1) != 0) {
+                       "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+                       1) != 0) {
         throw_python();
       }
     }
@@ -295,11 +305,14 @@ PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject
 
 PyMethodDef functions[] = {
     {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor)), METH_FASTCALL | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA new tensor with a copy of data: a number, nested "
-     "sequences of numbers, a NumPy array or a tensor. The dtype is inferred: bool, int64, the default float dtype, or its "
+     "tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA new tensor with a copy of data: a number, "
+     "nested "
+     "sequences of numbers, a NumPy array or a tensor. The dtype is inferred: bool, int64, the default float dtype, or "
+     "its "
      "complex dtype."},
     {"as_tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(as_tensor)), METH_FASTCALL | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None)\n\ndata as a tensor, sharing the memory of tensors and NumPy arrays where no "
+     "as_tensor(data, dtype=None, device=None)\n\ndata as a tensor, sharing the memory of tensors and NumPy arrays "
+     "where no "
      "conversion is asked for."},
 };
 
@@ -329,9 +342,7 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optiona
   const Dims sizes = infer_sizes(data);
   const DType type = dtype ? *dtype : infer_dtype(data, empty_dtype.value_or(default_dtype()), 0);
   Tensor result = empty(sizes, type);
-  if (result.numel() == 0) {
-    return result;
-  }
+  if (result.numel() == 0) { return result; }
   dispatch_all(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     fill_from<T>(data, sizes, 0, result.data<T>());

@@ -1,4 +1,5 @@
-// Tensors from Python data: numbers, nested sequences, NumPy arrays and scalars, tensors (csrc/bindings/tensor_data.cpp).
+// Tensors from Python data: numbers, nested sequences, NumPy arrays and scalars, tensors
+// (csrc/bindings/tensor_data.cpp).
 #pragma once
 
 #include <optional>

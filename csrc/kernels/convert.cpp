@@ -9,14 +9,17 @@ namespace {
 
 Tensor clone_op(const Tensor& input, std::optional<MemoryFormat> format) {
   const MemoryFormat layout = format.value_or(MemoryFormat::Preserve);
-  check(layout != MemoryFormat::ChannelsLast || input.dim() == 4, ErrorKind::Runtime, "required rank 4 tensor to use channels_last format");
-  check(layout != MemoryFormat::ChannelsLast3d || input.dim() == 5, ErrorKind::Runtime, "required rank 5 tensor to use channels_last_3d format");
+  check(layout != MemoryFormat::ChannelsLast || input.dim() == 4, ErrorKind::Runtime,
+        "required rank 4 tensor to use channels_last format");
+  check(layout != MemoryFormat::ChannelsLast3d || input.dim() == 5, ErrorKind::Runtime,
+        "required rank 5 tensor to use channels_last_3d format");
   if (input.is_meta()) return empty_like(input, {}, layout);
   return clone(input, layout);
 }
 
 Tensor contiguous_op(const Tensor& input, MemoryFormat format) {
-  check(format != MemoryFormat::Preserve, ErrorKind::Runtime, "preserve memory format is unsupported by the contiguous operator");
+  check(format != MemoryFormat::Preserve, ErrorKind::Runtime,
+        "preserve memory format is unsupported by the contiguous operator");
   if (input.is_contiguous(format)) return input;
   return clone_op(input, format);
 }
@@ -53,8 +56,9 @@ Tensor to_other(const Tensor& input, const Tensor& other, bool, bool copy, std::
 }
 
 // float(), half() ...: the dtype is the registration's context.
-constexpr DType kDTypes[kNumDTypes] = {DType::Bool,    DType::UInt8,    DType::Int8,    DType::Int16,   DType::Int32,     DType::Int64,
-                                       DType::Float16, DType::BFloat16, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
+constexpr DType kDTypes[kNumDTypes] = {DType::Bool,    DType::UInt8,   DType::Int8,      DType::Int16,
+                                       DType::Int32,   DType::Int64,   DType::Float16,   DType::BFloat16,
+                                       DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
 const DType* context_of(DType dtype) { return &kDTypes[static_cast<int>(dtype)]; }
 
 Tensor named_dtype(const KernelDef& def, const Tensor& input, std::optional<MemoryFormat> format) {
@@ -63,14 +67,15 @@ Tensor named_dtype(const KernelDef& def, const Tensor& input, std::optional<Memo
 
 Tensor fill_op(const Tensor& input, const Scalar& value, const Out& out) {
   const Tensor result = out.inplace ? out[0] : output("fill", out, 0, input.sizes(), input.dtype(), input.device());
-  check(!value.is_complex() || is_complex(result.dtype()), ErrorKind::Runtime,
-        "value cannot be converted to type ", name_of(result.dtype()), " without overflow");
+  check(!value.is_complex() || is_complex(result.dtype()), ErrorKind::Runtime, "value cannot be converted to type ",
+        name_of(result.dtype()), " without overflow");
   if (!result.is_meta() && result.numel() != 0) fill(result, value);
   return result;
 }
 
 Tensor fill_tensor(const Tensor& input, const Tensor& value, const Out& out) {
-  check(value.dim() == 0, ErrorKind::Runtime, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  check(value.dim() == 0, ErrorKind::Runtime, "fill_ only supports 0-dimension value tensor but got tensor with ",
+        value.dim(), " dimensions.");
   const Tensor result = out.inplace ? out[0] : output("fill", out, 0, input.sizes(), input.dtype(), input.device());
   if (!result.is_meta() && result.numel() != 0) fill(result, item(value));
   return result;
@@ -86,9 +91,7 @@ Tensor copy_op(const Tensor& input, const Tensor& src, bool, const Out& out) {
   check_no_internal_overlap(result, "copy_");
   if (result.numel() == 0) return result;
   // The same elements in the same places: nothing to do (x.copy_(x)).
-  if (source.storage() == result.storage()) {
-    check_no_partial_overlap(result, source, "copy_");
-  }
+  if (source.storage() == result.storage()) { check_no_partial_overlap(result, source, "copy_"); }
   copy_into(result, source);
   return result;
 }

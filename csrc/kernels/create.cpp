@@ -65,15 +65,17 @@ Tensor empty_strided_op(IntSpan size, IntSpan stride, OptDType dtype, OptDevice 
 // Sizes as given, memory in the order of physical_layout (a permutation, slowest dim first).
 Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, OptDevice device) {
   const std::int64_t n = size.size();
-  check(physical_layout.size() == n, ErrorKind::Runtime, "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = ",
-        n, " is not equal to len(physical_layout) = ", physical_layout.size());
+  check(physical_layout.size() == n, ErrorKind::Runtime,
+        "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = ", n,
+        " is not equal to len(physical_layout) = ", physical_layout.size());
   check_sizes_nonnegative(size, "empty_permuted");
   Dims strides = Dims::filled(n, 0);
   std::uint64_t seen = 0;
   std::int64_t stride = 1;
   for (std::int64_t i = n - 1; i >= 0; --i) {
     const std::int64_t d = physical_layout[i];
-    check(d >= 0 && d < n, ErrorKind::Runtime, "Dimension out of range (expected to be between 0 and ", n - 1, ", but got ", d, " at index ", i, ")");
+    check(d >= 0 && d < n, ErrorKind::Runtime, "Dimension out of range (expected to be between 0 and ", n - 1,
+          ", but got ", d, " at index ", i, ")");
     check((seen >> d & 1U) == 0, ErrorKind::Runtime, "Duplicate dim not allowed in physical_layout ", physical_layout);
     seen |= std::uint64_t{1} << d;
     strides[d] = stride;
@@ -154,12 +156,21 @@ Tensor eye(std::int64_t n, std::optional<std::int64_t> m, OptDType dtype, OptDev
 }
 
 const Kernel kernels[] = {
-    {"empty", &empty_op},           {"zeros", &zeros_op},           {"ones", &ones_op},
-    {"full", &full_op},             {"empty_strided", &empty_strided_op},
+    {"empty", &empty_op},
+    {"zeros", &zeros_op},
+    {"ones", &ones_op},
+    {"full", &full_op},
+    {"empty_strided", &empty_strided_op},
     {"empty_permuted", &empty_permuted},
-    {"empty_like", &empty_like_op}, {"zeros_like", &zeros_like_op}, {"ones_like", &ones_like_op},
-    {"full_like", &full_like_op},   {"new_empty", &new_empty},      {"new_zeros", &new_zeros},
-    {"new_ones", &new_ones},        {"new_full", &new_full},        {"new_empty_strided", &new_empty_strided},
+    {"empty_like", &empty_like_op},
+    {"zeros_like", &zeros_like_op},
+    {"ones_like", &ones_like_op},
+    {"full_like", &full_like_op},
+    {"new_empty", &new_empty},
+    {"new_zeros", &new_zeros},
+    {"new_ones", &new_ones},
+    {"new_full", &new_full},
+    {"new_empty_strided", &new_empty_strided},
     {"scalar_tensor", &scalar_tensor_op},
     {"eye", &eye},
 };

@@ -39,8 +39,10 @@ void fill_range(const Tensor& result, const Scalar& start, const Scalar& step) {
       throw_bad_dtype("arange", result.dtype());
     } else {
       using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-      const Wide first = std::is_integral_v<T> ? static_cast<Wide>(start.to<std::int64_t>()) : static_cast<Wide>(start.to_double());
-      const Wide by = std::is_integral_v<T> ? static_cast<Wide>(step.to<std::int64_t>()) : static_cast<Wide>(step.to_double());
+      const Wide first =
+          std::is_integral_v<T> ? static_cast<Wide>(start.to<std::int64_t>()) : static_cast<Wide>(start.to_double());
+      const Wide by =
+          std::is_integral_v<T> ? static_cast<Wide>(step.to<std::int64_t>()) : static_cast<Wide>(step.to_double());
       T* data = result.data<T>();
       const std::int64_t stride = result.dim() == 0 ? 1 : result.strides()[0];
       parallel_for(0, result.numel(), kGrain, [&](std::int64_t b, std::int64_t e) {
@@ -53,8 +55,10 @@ void fill_range(const Tensor& result, const Scalar& start, const Scalar& step) {
         }
         for (std::int64_t i = b; i < e; ++i) {
           const Wide value = first + static_cast<Wide>(i) * by;
-          if constexpr (std::is_integral_v<T>) data[i * stride] = static_cast<T>(value);
-          else data[i * stride] = convert<T>(value);
+          if constexpr (std::is_integral_v<T>)
+            data[i * stride] = static_cast<T>(value);
+          else
+            data[i * stride] = convert<T>(value);
         }
       });
     }
@@ -67,21 +71,29 @@ DType range_dtype(std::optional<DType> dtype, const Out& out, const Scalar& a, c
   return is_whole(a) && is_whole(b) && is_whole(c) ? DType::Int64 : default_dtype();
 }
 
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
-  check(!start.is_complex() && !end.is_complex() && !step.is_complex(), ErrorKind::Runtime, "arange: expected real numbers.");
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
+              std::optional<Device> device, const Out& out) {
+  check(!start.is_complex() && !end.is_complex() && !step.is_complex(), ErrorKind::Runtime,
+        "arange: expected real numbers.");
   const DType type = range_dtype(dtype, out, start, end, step);
-  check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), ErrorKind::Runtime, "unsupported range: ", start, " -> ", end);
+  check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), ErrorKind::Runtime,
+        "unsupported range: ", start, " -> ", end);
   check(step.equals(0) || !is_integral(type, true) || step.to_int() != 0, ErrorKind::Value, "step must be nonzero");
   // int64 truncates the bounds first; other dtypes count in double.
-  const std::int64_t count = type == DType::Int64 ? arange_length(Scalar(start.to_int()), Scalar(end.to_int()), Scalar(step.to_int()))
-                                                  : arange_length(start, end, step);
-  check(type != DType::Bool && !is_complex(type), ErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '", torch_name_of(type), "'");
+  const std::int64_t count = type == DType::Int64
+                                 ? arange_length(Scalar(start.to_int()), Scalar(end.to_int()), Scalar(step.to_int()))
+                                 : arange_length(start, end, step);
+  check(type != DType::Bool && !is_complex(type), ErrorKind::NotImplemented, "\"arange_cpu\" not implemented for '",
+        torch_name_of(type), "'");
   // Like PyTorch, an out= of the right number of elements keeps its shape.
   Tensor result = out.given() && out[0].numel() == count && out[0].is_contiguous()
-                      ? out[0] : destination("arange", {count}, type, device, out);
+                      ? out[0]
+                      : destination("arange", {count}, type, device, out);
   if (!result.is_meta() && count != 0) {
-    if (result.dim() > 1) fill_range(alias(result, {count}, {1}, result.offset()), start, step);
-    else fill_range(result, start, step);
+    if (result.dim() > 1)
+      fill_range(alias(result, {count}, {1}, result.offset()), start, step);
+    else
+      fill_range(result, start, step);
   }
   return result;
 }
@@ -91,11 +103,13 @@ Tensor arange_end(const Scalar& end, std::optional<DType> dtype, std::optional<D
 }
 
 // The old inclusive form.
-Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
+Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
+             std::optional<Device> device, const Out& out) {
   const double s = start.to_double(), e = end.to_double(), by = step.to_double();
   check(by != 0 && !std::isnan(by), ErrorKind::Runtime, "step must be nonzero");
   check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "unsupported range: ", s, " -> ", e);
-  check((by > 0 && e >= s) || (by < 0 && e <= s), ErrorKind::Runtime, "upper bound and lower bound inconsistent with step sign");
+  check((by > 0 && e >= s) || (by < 0 && e <= s), ErrorKind::Runtime,
+        "upper bound and lower bound inconsistent with step sign");
   const double count = std::floor((e - s) / by) + 1;
   check(count < 9.2e18, ErrorKind::Runtime, "invalid size, possible overflow?");
   Tensor result = destination("range", {static_cast<std::int64_t>(count)}, dtype, device, out);
@@ -105,9 +119,12 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::op
 
 DType space_dtype(const char* op, std::optional<DType> dtype, const Out& out, const Scalar& start, const Scalar& end) {
   const bool has_complex = start.is_complex() || end.is_complex();
-  const DType type = dtype ? *dtype : out.given() ? out[0].dtype() : has_complex ? to_complex(default_dtype()) : default_dtype();
-  check(!has_complex || is_complex(type), ErrorKind::Runtime, op, "(): inferred dtype ", name_of(to_complex(default_dtype())),
-        " can't be safely cast to passed dtype ", name_of(type));
+  const DType type = dtype         ? *dtype
+                     : out.given() ? out[0].dtype()
+                     : has_complex ? to_complex(default_dtype())
+                                   : default_dtype();
+  check(!has_complex || is_complex(type), ErrorKind::Runtime, op, "(): inferred dtype ",
+        name_of(to_complex(default_dtype())), " can't be safely cast to passed dtype ", name_of(type));
   return type;
 }
 
@@ -129,7 +146,8 @@ void fill_linspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
   if (steps == 1) data[0] = start.to<T>();
 }
 
-Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
+Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std::optional<DType> dtype,
+                std::optional<Device> device, const Out& out) {
   check(steps >= 0, ErrorKind::Runtime, "number of steps must be non-negative, got ", steps);
   const DType type = space_dtype("linspace", dtype, out, start, end);
   check(type != DType::Bool, ErrorKind::NotImplemented, "\"linspace_cpu\" not implemented for 'Bool'");
@@ -144,18 +162,20 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std:
 }
 
 Scalar endpoint(const char* op, const Tensor& start, const Tensor& end, const Tensor& which) {
-  check(start.dim() == 0 && end.dim() == 0, ErrorKind::Runtime, op, " only supports 0-dimensional start and end tensors, but got start with ",
-        start.dim(), " dimension(s) and end with ", end.dim(), " dimension(s).");
+  check(start.dim() == 0 && end.dim() == 0, ErrorKind::Runtime, op,
+        " only supports 0-dimensional start and end tensors, but got start with ", start.dim(),
+        " dimension(s) and end with ", end.dim(), " dimension(s).");
   return item(which);
 }
 
-Tensor linspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device,
-                        const Out& out) {
-  return linspace(endpoint("linspace", start, end, start), endpoint("linspace", start, end, end), steps, dtype, device, out);
+Tensor linspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype,
+                        std::optional<Device> device, const Out& out) {
+  return linspace(endpoint("linspace", start, end, start), endpoint("linspace", start, end, end), steps, dtype, device,
+                  out);
 }
 
-Tensor linspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype, std::optional<Device> device,
-                    const Out& out) {
+Tensor linspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, std::optional<DType> dtype,
+                    std::optional<Device> device, const Out& out) {
   return linspace(start, endpoint("linspace", wrapped_number(start), end, end), steps, dtype, device, out);
 }
 
@@ -165,7 +185,8 @@ c128 power(double base, c128 exponent) {
 }
 
 template <class T>
-void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scalar& start, const Scalar& end, double base) {
+void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scalar& start, const Scalar& end,
+                   double base) {
   const std::int64_t half = steps / 2;
   const double intervals = steps > 1 ? static_cast<double>(steps - 1) : 1.0;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -175,7 +196,8 @@ void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
       const c128 first = start.to_complex(), last = end.to_complex(), step = (last - first) / c128(intervals);
       data[i * stride] = convert<T>(power(base, front ? first + step * c128(count) : last - step * c128(count)));
     } else {
-      const double first = convert<double>(start.to<T>()), last = convert<double>(end.to<T>()), step = (last - first) / intervals;
+      const double first = convert<double>(start.to<T>()), last = convert<double>(end.to<T>()),
+                   step = (last - first) / intervals;
       data[i * stride] = convert<T>(std::pow(base, front ? first + step * count : last - step * count));
     }
   }
@@ -190,15 +212,17 @@ Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, doub
   if (!result.is_meta() && steps != 0) {
     dispatch_all(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      if constexpr (!std::is_same_v<T, bool>) fill_logspace(result.data<T>(), result.strides()[0], steps, start, end, base);
+      if constexpr (!std::is_same_v<T, bool>)
+        fill_logspace(result.data<T>(), result.strides()[0], steps, start, end, base);
     });
   }
   return result;
 }
 
-Tensor logspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, double base, std::optional<DType> dtype,
-                        std::optional<Device> device, const Out& out) {
-  return logspace(endpoint("logspace", start, end, start), endpoint("logspace", start, end, end), steps, base, dtype, device, out);
+Tensor logspace_tensors(const Tensor& start, const Tensor& end, std::int64_t steps, double base,
+                        std::optional<DType> dtype, std::optional<Device> device, const Out& out) {
+  return logspace(endpoint("logspace", start, end, start), endpoint("logspace", start, end, end), steps, base, dtype,
+                  device, out);
 }
 
 Tensor logspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, double base, std::optional<DType> dtype,
@@ -207,9 +231,15 @@ Tensor logspace_end(const Scalar& start, const Tensor& end, std::int64_t steps, 
 }
 
 const Kernel kernels[] = {
-    {"linspace_tensors", &linspace_tensors}, {"linspace_end", &linspace_end},
-    {"logspace_tensors", &logspace_tensors}, {"logspace_end", &logspace_end},
-    {"arange", &arange}, {"arange_end", &arange_end}, {"range", &range}, {"linspace", &linspace}, {"logspace", &logspace},
+    {"linspace_tensors", &linspace_tensors},
+    {"linspace_end", &linspace_end},
+    {"logspace_tensors", &logspace_tensors},
+    {"logspace_end", &logspace_end},
+    {"arange", &arange},
+    {"arange_end", &arange_end},
+    {"range", &range},
+    {"linspace", &linspace},
+    {"logspace", &logspace},
 };
 
 }  // namespace

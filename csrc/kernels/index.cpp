@@ -38,12 +38,14 @@ bool is_mask(const Tensor& index) { return index.dtype() == DType::Bool || index
 }
 
 template <class T>
-void integer_offsets(const Tensor& index, std::int64_t dim, std::int64_t size, std::int64_t stride, std::vector<std::int64_t>& offsets) {
+void integer_offsets(const Tensor& index, std::int64_t dim, std::int64_t size, std::int64_t stride,
+                     std::vector<std::int64_t>& offsets) {
   const T* values = index.data<T>();
   const std::int64_t n = index.numel();
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t value = values[i];
-    if (value < -size || value >= size) [[unlikely]] out_of_bounds(value, dim, size);
+    if (value < -size || value >= size) [[unlikely]]
+      out_of_bounds(value, dim, size);
     offsets[static_cast<std::size_t>(i)] = (value < 0 ? value + size : value) * stride;
   }
 }
@@ -52,15 +54,17 @@ Term integer_term(const Tensor& input, const Tensor& index, std::int64_t dim) {
   Term term{Dims(index.sizes()), std::vector<std::int64_t>(static_cast<std::size_t>(index.numel()))};
   const std::int64_t size = input.sizes()[dim], stride = input.strides()[dim];
   const Tensor values = contiguous(index);
-  if (index.dtype() == DType::Int64) integer_offsets<std::int64_t>(values, dim, size, stride, term.offsets);
-  else integer_offsets<std::int32_t>(values, dim, size, stride, term.offsets);
+  if (index.dtype() == DType::Int64)
+    integer_offsets<std::int64_t>(values, dim, size, stride, term.offsets);
+  else
+    integer_offsets<std::int32_t>(values, dim, size, stride, term.offsets);
   return term;
 }
 
 void check_mask(const Tensor& input, const Tensor& mask, std::int64_t dim) {
   for (std::int64_t d = 0; d < mask.dim(); ++d) {
-    check(mask.sizes()[d] == input.sizes()[dim + d], ErrorKind::Index, "The shape of the mask ", mask.sizes(), " at index ", d,
-          " does not match the shape of the indexed tensor ", input.sizes(), " at index ", dim + d);
+    check(mask.sizes()[d] == input.sizes()[dim + d], ErrorKind::Index, "The shape of the mask ", mask.sizes(),
+          " at index ", d, " does not match the shape of the indexed tensor ", input.sizes(), " at index ", dim + d);
   }
 }
 
@@ -114,7 +118,8 @@ void add_term(const Dims& shape, const Term& term, std::vector<std::int64_t>& of
   const Dims strides = expand_strides(term.shape, contiguous_strides(term.shape), shape, "index", expanded);
   const LineWalk<1> walk(shape, -1, {IntSpan(strides)});
   std::size_t i = 0;
-  walk.run(0, walk.lines(), [&](const std::int64_t* from) { offsets[i++] += term.offsets[static_cast<std::size_t>(from[0])]; });
+  walk.run(0, walk.lines(),
+           [&](const std::int64_t* from) { offsets[i++] += term.offsets[static_cast<std::size_t>(from[0])]; });
 }
 
 // Offsets are left out (only shapes) for meta tensors, whose index values are unknown.
@@ -143,7 +148,8 @@ Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
     const std::int64_t covers = mask ? index.dim() : 1;
     check(dim + covers <= input.dim(), ErrorKind::Index, "too many indices for tensor of dimension ", input.dim());
     if (mask) check_mask(input, index, dim);
-    check(!mask || !index.is_meta(), ErrorKind::NotImplemented, "index: the shape of a result indexed by a meta mask depends on its values.");
+    check(!mask || !index.is_meta(), ErrorKind::NotImplemented,
+          "index: the shape of a result indexed by a meta mask depends on its values.");
     shapes_only = shapes_only || index.is_meta();
     // Values of integer indices are read below, once it is known that there is something to index.
     terms.push_back(mask ? mask_term(input, index, dim) : Term{Dims(index.sizes()), {}});
@@ -228,12 +234,16 @@ void walk_plan(const Plan& plan, IntSpan other_strides, std::int64_t from_block,
 }
 
 template <class T>
-void gather_runs(const Plan& plan, const T* source, T* target, IntSpan target_strides, std::int64_t from, std::int64_t to) {
+void gather_runs(const Plan& plan, const T* source, T* target, IntSpan target_strides, std::int64_t from,
+                 std::int64_t to) {
   walk_plan(plan, target_strides, from, to,
             [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t stride_a, std::int64_t stride_b) {
               if (stride_a == 1 && stride_b == 1) {
-                if (n == 1) target[b] = source[a];
-                else std::memcpy(static_cast<void*>(target + b), static_cast<const void*>(source + a), sizeof(T) * static_cast<std::size_t>(n));
+                if (n == 1)
+                  target[b] = source[a];
+                else
+                  std::memcpy(static_cast<void*>(target + b), static_cast<const void*>(source + a),
+                              sizeof(T) * static_cast<std::size_t>(n));
               } else {
                 for (std::int64_t i = 0; i < n; ++i) target[b + i * stride_b] = source[a + i * stride_a];
               }
@@ -259,8 +269,9 @@ Tensor index_op(const Tensor& input, TensorSpan indices) {
 }
 
 Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, bool accumulate, const Out& out) {
-  check(input.dtype() == values.dtype(), ErrorKind::Runtime, "Index put requires the source and destination dtypes match, got ",
-        torch_name_of(input.dtype()), " for the destination and ", torch_name_of(values.dtype()), " for the source.");
+  check(input.dtype() == values.dtype(), ErrorKind::Runtime,
+        "Index put requires the source and destination dtypes match, got ", torch_name_of(input.dtype()),
+        " for the destination and ", torch_name_of(values.dtype()), " for the source.");
   const Tensor target = out.inplace ? out[0] : clone(input);
   const Plan plan = make_plan(target, indices, input.is_meta());
   const Dims sizes = plan.result_sizes();
@@ -284,13 +295,15 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
     using T = typename decltype(tag)::type;
     T* to = target.data<T>();
     const T* from = source.data<T>();
-    walk_plan(plan, strides, 0, count, [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t stride_a, std::int64_t stride_b) {
-      if (accumulate) {
-        for (std::int64_t i = 0; i < n; ++i) to[a + i * stride_a] = arith::add(to[a + i * stride_a], from[b + i * stride_b]);
-      } else {
-        for (std::int64_t i = 0; i < n; ++i) to[a + i * stride_a] = from[b + i * stride_b];
-      }
-    });
+    walk_plan(plan, strides, 0, count,
+              [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t stride_a, std::int64_t stride_b) {
+                if (accumulate) {
+                  for (std::int64_t i = 0; i < n; ++i)
+                    to[a + i * stride_a] = arith::add(to[a + i * stride_a], from[b + i * stride_b]);
+                } else {
+                  for (std::int64_t i = 0; i < n; ++i) to[a + i * stride_a] = from[b + i * stride_b];
+                }
+              });
   });
   return target;
 }

@@ -1,4 +1,5 @@
-// Along one dim, by a 1-d index: index_select, index_add, index_copy, index_fill, index_reduce. By flat position: take, put.
+// Along one dim, by a 1-d index: index_select, index_add, index_copy, index_fill, index_reduce. By flat position: take,
+// put.
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
@@ -18,7 +19,8 @@ std::vector<std::int64_t> index_values(const Tensor& index, std::int64_t size, b
   const auto* data = values.data<std::int64_t>();
   std::vector<std::int64_t> result(data, data + values.numel());
   for (std::int64_t& value : result) {
-    if (value < (wrap ? -size : 0) || value >= size) [[unlikely]] out_of_range(value);
+    if (value < (wrap ? -size : 0) || value >= size) [[unlikely]]
+      out_of_range(value);
     if (value < 0) value += size;
   }
   return result;
@@ -26,10 +28,11 @@ std::vector<std::int64_t> index_values(const Tensor& index, std::int64_t size, b
 
 bool is_int_index(const Tensor& index) { return index.dtype() == DType::Int64 || index.dtype() == DType::Int32; }
 
-// Calls fn(to, from, n, to_stride, from_stride) for each pair of runs: position values[k] of `to` along dim, position k of
-// `from`. Runs go along the last other dim; index order is kept for each target element.
+// Calls fn(to, from, n, to_stride, from_stride) for each pair of runs: position values[k] of `to` along dim, position k
+// of `from`. Runs go along the last other dim; index order is kept for each target element.
 template <class F>
-void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std::vector<std::int64_t>& to_positions, bool from_is_indexed, F&& fn) {
+void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std::vector<std::int64_t>& to_positions,
+              bool from_is_indexed, F&& fn) {
   const std::int64_t last = to.dim() - 1 == dim ? to.dim() - 2 : to.dim() - 1;
   const std::int64_t n = last >= 0 ? to.sizes()[last] : 1;
   const std::int64_t ta = last >= 0 ? to.strides()[last] : 1, tb = last >= 0 ? from.strides()[last] : 1;
@@ -41,7 +44,8 @@ void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std:
   walk.run(0, walk.lines(), [&](const std::int64_t* at) {
     for (std::size_t k = 0; k < to_positions.size(); ++k) {
       const auto position = static_cast<std::int64_t>(k);
-      const std::int64_t a = from_is_indexed ? position : to_positions[k], b = from_is_indexed ? to_positions[k] : position;
+      const std::int64_t a = from_is_indexed ? position : to_positions[k],
+                         b = from_is_indexed ? to_positions[k] : position;
       fn(at[0] + a * sa, at[1] + b * sb, n, ta, tb);
     }
   });
@@ -51,8 +55,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_select");
   check(index.dim() <= 1, ErrorKind::Index, "index_select(): Index is supposed to be a vector");
   check(is_int_index(index), ErrorKind::Runtime, "index_select(): Expected dtype int32 or int64 for index");
-  check(input.dim() != 0 || index.numel() == 1, ErrorKind::Runtime, "index_select(): Index to scalar can have only 1 value, got ",
-        index.numel(), " value(s)");
+  check(input.dim() != 0 || index.numel() == 1, ErrorKind::Runtime,
+        "index_select(): Index to scalar can have only 1 value, got ", index.numel(), " value(s)");
   check_out_dtype("index_select()", out, input.dtype());
   check_out_apart("index_select", out, {&input, &index});
   const Tensor source = at_least_1d(input);
@@ -60,7 +64,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
   if (input.dim() != 0) sizes[d] = index.numel();
   Tensor result = output("index_select", out, 0, sizes, input.dtype(), input.device());
   if (result.is_meta()) return result;
-  const auto values = index_values(index, source.sizes()[d], false, [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
+  const auto values = index_values(index, source.sizes()[d], false,
+                                   [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
   if (result.numel() == 0) return result;
   const bool direct = !out.given() && result.dtype() == input.dtype();
   const Tensor target = at_least_1d(direct ? result : empty(sizes, input.dtype(), input.device()));
@@ -68,10 +73,14 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
     using T = typename decltype(tag)::type;
     T* to = static_cast<T*>(target.data());
     const T* from = static_cast<const T*>(source.data());
-    walk_dim(target, source, d, values, true, [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
-      if (sa == 1 && sb == 1) std::memcpy(static_cast<void*>(to + a), static_cast<const void*>(from + b), sizeof(T) * static_cast<std::size_t>(n));
-      else for (std::int64_t i = 0; i < n; ++i) to[a + i * sa] = from[b + i * sb];
-    });
+    walk_dim(target, source, d, values, true,
+             [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
+               if (sa == 1 && sb == 1)
+                 std::memcpy(static_cast<void*>(to + a), static_cast<const void*>(from + b),
+                             sizeof(T) * static_cast<std::size_t>(n));
+               else
+                 for (std::int64_t i = 0; i < n; ++i) to[a + i * sa] = from[b + i * sb];
+             });
   });
   if (!direct) copy_into(at_least_1d(result), target);
   return result;
@@ -91,28 +100,35 @@ Tensor without_aliasing(const Tensor& source, const Tensor& result) {
 
 // Shared by index_add and index_reduce: a source of input's shape but for `dim`.
 void check_source(const char* op, const Tensor& input, std::int64_t d, const Tensor& index, const Tensor& source) {
-  check(index.dim() <= 1, ErrorKind::Index, op, ": Index is supposed to be a vector, but got dim: ", index.dim(), " with type: ",
-        torch_name_of(index.dtype()), " and size: ", index.sizes());
-  check(is_int_index(index), ErrorKind::Runtime, op, ": Expected dtype int32/int64 for index but got: ", torch_name_of(index.dtype()));
-  check(input.dtype() == source.dtype(), ErrorKind::Runtime, op, ": self (", torch_name_of(input.dtype()), ") and source (",
-        torch_name_of(source.dtype()), ") must have the same scalar type");
-  check(d == 0 || d < source.dim(), ErrorKind::Runtime, op, ": Indexing dim ", d, " is out of bounds of the source tensor with dim ", source.dim());
+  check(index.dim() <= 1, ErrorKind::Index, op, ": Index is supposed to be a vector, but got dim: ", index.dim(),
+        " with type: ", torch_name_of(index.dtype()), " and size: ", index.sizes());
+  check(is_int_index(index), ErrorKind::Runtime, op,
+        ": Expected dtype int32/int64 for index but got: ", torch_name_of(index.dtype()));
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime, op, ": self (", torch_name_of(input.dtype()),
+        ") and source (", torch_name_of(source.dtype()), ") must have the same scalar type");
+  check(d == 0 || d < source.dim(), ErrorKind::Runtime, op, ": Indexing dim ", d,
+        " is out of bounds of the source tensor with dim ", source.dim());
   const std::int64_t length = source.dim() == 0 ? 1 : source.sizes()[d];
-  check(index.numel() == length, ErrorKind::Runtime, op, ": Number of indices (", index.numel(), ") should be equal to source.size(dim): (",
-        length, "), for dim: ", d);
+  check(index.numel() == length, ErrorKind::Runtime, op, ": Number of indices (", index.numel(),
+        ") should be equal to source.size(dim): (", length, "), for dim: ", d);
   Dims expected(input.sizes()), got(source.sizes());
   if (!expected.empty()) expected.erase(d);
   if (!got.empty()) got.erase(d);
-  check(expected == got, ErrorKind::Runtime, "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+  check(expected == got, ErrorKind::Runtime,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
         input.sizes(), " source.shape = ", source.sizes());
 }
 
-Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha, const Out& out) {
+Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha,
+                 const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_add");
   check_source("index_add_()", input, d, index, source);
-  check(!alpha.is_floating() || is_differentiable(input.dtype()), ErrorKind::Runtime, "For integral input tensors, argument alpha must not be a floating point number.");
-  check(!alpha.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime, "For non-complex input tensors, argument alpha must not be a complex number.");
-  check(!alpha.is_bool() || input.dtype() == DType::Bool, ErrorKind::Runtime, "Boolean alpha only supported for Boolean results.");
+  check(!alpha.is_floating() || is_differentiable(input.dtype()), ErrorKind::Runtime,
+        "For integral input tensors, argument alpha must not be a floating point number.");
+  check(!alpha.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime,
+        "For non-complex input tensors, argument alpha must not be a complex number.");
+  check(!alpha.is_bool() || input.dtype() == DType::Bool, ErrorKind::Runtime,
+        "Boolean alpha only supported for Boolean results.");
   Tensor result = start_of(input, out, "index_add_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
@@ -125,52 +141,62 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, con
     T* a_data = target.data<T>();
     const T* b_data = from.data<T>();
     const T factor = alpha.to<T>();
-    walk_dim(target, from, d, values, false, [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
-      T* to_row = a_data + a;
-      const T* from_row = b_data + b;
-      if (!scaled && sa == 1 && sb == 1) {
-        for (std::int64_t i = 0; i < n; ++i) to_row[i] = arith::add(to_row[i], from_row[i]);
-        return;
-      }
-      for (std::int64_t i = 0; i < n; ++i) {
-        const T value = from_row[i * sb];
-        to_row[i * sa] = arith::add(to_row[i * sa], scaled ? arith::mul(value, factor) : value);
-      }
-    });
+    walk_dim(target, from, d, values, false,
+             [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
+               T* to_row = a_data + a;
+               const T* from_row = b_data + b;
+               if (!scaled && sa == 1 && sb == 1) {
+                 for (std::int64_t i = 0; i < n; ++i) to_row[i] = arith::add(to_row[i], from_row[i]);
+                 return;
+               }
+               for (std::int64_t i = 0; i < n; ++i) {
+                 const T value = from_row[i * sb];
+                 to_row[i * sa] = arith::add(to_row[i * sa], scaled ? arith::mul(value, factor) : value);
+               }
+             });
   });
   return result;
 }
 
 Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_copy");
-  check(index.dim() <= 1, ErrorKind::Index, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(), ")");
-  check(source.dim() != 0 || index.numel() == 1, ErrorKind::Index, "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
+  check(index.dim() <= 1, ErrorKind::Index, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(),
+        ")");
+  check(source.dim() != 0 || index.numel() == 1, ErrorKind::Index,
+        "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
   check(source.dim() == input.dim() || source.dim() == 0 || input.dim() == 0, ErrorKind::Index,
-        "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality (",
+        "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+        "dimensionality (",
         source.dim(), "), destination dimensionality (", input.dim(), ")");
-  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "index_copy_(): Expected a long tensor for index, but got ", torch_name_of(index.dtype()));
-  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "index_copy_(): self and source expected to have the same dtype, but got (self) ",
-        torch_name_of(input.dtype()), " and (source) ", torch_name_of(source.dtype()));
+  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "index_copy_(): Expected a long tensor for index, but got ",
+        torch_name_of(index.dtype()));
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime,
+        "index_copy_(): self and source expected to have the same dtype, but got (self) ", torch_name_of(input.dtype()),
+        " and (source) ", torch_name_of(source.dtype()));
   Dims expected(input.sizes()), got(source.sizes());
   if (!expected.empty()) expected.erase(d);
   if (!got.empty()) got.erase(std::min(d, got.size() - 1));
-  check(expected == got, ErrorKind::Runtime, "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: ",
-        expected, " at dimension ", d, " and source slice shape: ", got, " at dimension 0.");
+  check(expected == got, ErrorKind::Runtime,
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: ", expected,
+        " at dimension ", d, " and source slice shape: ", got, " at dimension 0.");
   const std::int64_t length = source.dim() == 0 ? 1 : source.sizes()[std::min(d, source.dim() - 1)];
-  check(index.numel() == length, ErrorKind::Index, "index_copy_(): Number of indices (", index.numel(), ") should be equal to source.size(dim) (", length, ")");
+  check(index.numel() == length, ErrorKind::Index, "index_copy_(): Number of indices (", index.numel(),
+        ") should be equal to source.size(dim) (", length, ")");
   Tensor result = start_of(input, out, "index_copy_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
   const auto values = index_values(index, target.sizes()[d], true, [&](std::int64_t value) {
-    fail(ErrorKind::Index, "index_copy_(): index ", value, " is out of bounds for dimension ", d, " with size ", target.sizes()[d]);
+    fail(ErrorKind::Index, "index_copy_(): index ", value, " is out of bounds for dimension ", d, " with size ",
+         target.sizes()[d]);
   });
   dispatch_all(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* a_data = target.data<T>();
     const T* b_data = from.data<T>();
-    walk_dim(target, from, d, values, false, [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
-      for (std::int64_t i = 0; i < n; ++i) a_data[a + i * sa] = b_data[b + i * sb];
-    });
+    walk_dim(target, from, d, values, false,
+             [&](std::int64_t a, std::int64_t b, std::int64_t n, std::int64_t sa, std::int64_t sb) {
+               for (std::int64_t i = 0; i < n; ++i) a_data[a + i * sa] = b_data[b + i * sb];
+             });
   });
   return result;
 }
@@ -191,15 +217,18 @@ Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, co
     using T = typename decltype(tag)::type;
     T* data = target.data<T>();
     const T number = value.to<T>();
-    walk_dim(target, target, d, values, false, [&](std::int64_t a, std::int64_t, std::int64_t n, std::int64_t sa, std::int64_t) {
-      for (std::int64_t i = 0; i < n; ++i) data[a + i * sa] = number;
-    });
+    walk_dim(target, target, d, values, false,
+             [&](std::int64_t a, std::int64_t, std::int64_t n, std::int64_t sa, std::int64_t) {
+               for (std::int64_t i = 0; i < n; ++i) data[a + i * sa] = number;
+             });
   });
   return result;
 }
 
-Tensor index_fill_tensor(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value, const Out& out) {
-  check(value.dim() == 0, ErrorKind::Runtime, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+Tensor index_fill_tensor(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value,
+                         const Out& out) {
+  check(value.dim() == 0, ErrorKind::Runtime,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
   return index_fill(input, dim, index, value.is_meta() || input.is_meta() ? Scalar(0) : item(value), out);
 }
 
@@ -216,7 +245,8 @@ T reduced(Reduce reduce, T a, T b) {
 }
 
 template <class T>
-void index_reduce_into(const Tensor& target, const Tensor& from, std::int64_t d, const std::vector<std::int64_t>& values, Reduce reduce, bool include_self) {
+void index_reduce_into(const Tensor& target, const Tensor& from, std::int64_t d,
+                       const std::vector<std::int64_t>& values, Reduce reduce, bool include_self) {
   T* a_data = target.data<T>();
   const T* b_data = from.data<T>();
   // How many values meet in each position; the first replaces what was there unless it is included.
@@ -243,17 +273,21 @@ void index_reduce_into(const Tensor& target, const Tensor& from, std::int64_t d,
   });
 }
 
-Tensor index_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
-                    const Out& out) {
+Tensor index_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source,
+                    std::string_view reduce, bool include_self, const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_reduce");
   check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin", ErrorKind::Runtime,
         "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce, ".");
-  const Reduce kind = reduce == "prod" ? Reduce::Prod : reduce == "mean" ? Reduce::Mean : reduce == "amax" ? Reduce::Amax : Reduce::Amin;
+  const Reduce kind = reduce == "prod"   ? Reduce::Prod
+                      : reduce == "mean" ? Reduce::Mean
+                      : reduce == "amax" ? Reduce::Amax
+                                         : Reduce::Amin;
   check_source("index_reduce()", input, d, index, source);
   Tensor result = start_of(input, out, "index_reduce_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
-  const auto values = index_values(index, target.sizes()[d], false, [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
+  const auto values = index_values(index, target.sizes()[d], false,
+                                   [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
   dispatch_all(input.dtype(), [&](auto tag) {
     index_reduce_into<typename decltype(tag)::type>(target, from, d, values, kind, include_self);
   });
@@ -261,15 +295,18 @@ Tensor index_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, 
 }
 
 std::vector<std::int64_t> flat_positions(const char* op, const Tensor& input, const Tensor& index) {
-  check(index.dtype() == DType::Int64, ErrorKind::Runtime, op, ": Expected a long tensor for index, but got ", torch_name_of(index.dtype()));
+  check(index.dtype() == DType::Int64, ErrorKind::Runtime, op, ": Expected a long tensor for index, but got ",
+        torch_name_of(index.dtype()));
   check(index.numel() == 0 || input.numel() != 0, ErrorKind::Index, op, ": tried to take from an empty tensor");
   return index_values(index, input.numel(), true, [&](std::int64_t value) {
-    fail(ErrorKind::Index, "out of range: tried to access index ", value, " on a tensor of ", input.numel(), " elements.");
+    fail(ErrorKind::Index, "out of range: tried to access index ", value, " on a tensor of ", input.numel(),
+         " elements.");
   });
 }
 
 Tensor take(const Tensor& input, const Tensor& index, const Out& out) {
-  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "take(): Expected a long tensor for index, but got ", torch_name_of(index.dtype()));
+  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "take(): Expected a long tensor for index, but got ",
+        torch_name_of(index.dtype()));
   check_out_dtype("take()", out, input.dtype());
   check_out_apart("take", out, {&input, &index});
   Tensor result = output("take", out, 0, index.sizes(), input.dtype(), input.device());
@@ -290,10 +327,13 @@ Tensor take(const Tensor& input, const Tensor& index, const Out& out) {
 }
 
 Tensor put(const Tensor& input, const Tensor& index, const Tensor& source, bool accumulate, const Out& out) {
-  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "put_(): Expected a long tensor for index, but got ", torch_name_of(index.dtype()));
-  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "put_(): self and source expected to have the same dtype, but got self.dtype = ",
-        torch_name_of(input.dtype()), " and source.dtype = ", torch_name_of(source.dtype()));
-  check(source.numel() == index.numel(), ErrorKind::Index, "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+  check(index.dtype() == DType::Int64, ErrorKind::Runtime, "put_(): Expected a long tensor for index, but got ",
+        torch_name_of(index.dtype()));
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime,
+        "put_(): self and source expected to have the same dtype, but got self.dtype = ", torch_name_of(input.dtype()),
+        " and source.dtype = ", torch_name_of(source.dtype()));
+  check(source.numel() == index.numel(), ErrorKind::Index,
+        "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
         source.numel(), ", index.numel() = ", index.numel());
   Tensor result = start_of(input, out, "put_");
   if (result.is_meta()) return result;
@@ -315,9 +355,14 @@ Tensor put(const Tensor& input, const Tensor& index, const Tensor& source, bool 
 }
 
 const Kernel kernels[] = {
-    {"index_select", &index_select}, {"index_add", &index_add},       {"index_copy", &index_copy},
-    {"index_fill", &index_fill},     {"index_fill_tensor", &index_fill_tensor},
-    {"index_reduce", &index_reduce}, {"take", &take},                 {"put", &put},
+    {"index_select", &index_select},
+    {"index_add", &index_add},
+    {"index_copy", &index_copy},
+    {"index_fill", &index_fill},
+    {"index_fill_tensor", &index_fill_tensor},
+    {"index_reduce", &index_reduce},
+    {"take", &take},
+    {"put", &put},
 };
 
 }  // namespace

@@ -24,17 +24,20 @@ Tensor masked_start(const char* op, const Tensor& input, const Tensor& mask, con
 }
 
 void check_value_fits(const Scalar& value, DType dtype) {
-  check(!value.is_complex() || is_complex(dtype), ErrorKind::Runtime, "value cannot be converted to type ", name_of(dtype), " without overflow");
+  check(!value.is_complex() || is_complex(dtype), ErrorKind::Runtime, "value cannot be converted to type ",
+        name_of(dtype), " without overflow");
 }
 
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value, const Out& out) {
-  check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_fill_ only supports boolean masks, but got mask with dtype ", name_of(mask.dtype()));
+  check(mask.dtype() == DType::Bool, ErrorKind::Runtime,
+        "masked_fill_ only supports boolean masks, but got mask with dtype ", name_of(mask.dtype()));
   check_value_fits(value, input.dtype());
   Tensor result = masked_start("masked_fill", input, mask, out);
   if (result.is_meta() || result.numel() == 0) return result;
   const Tensor wide = expand_to(mask.storage() == result.storage() ? clone(mask) : mask, result.sizes(), "masked_fill");
   const std::int64_t last = result.dim() - 1;
-  const std::int64_t n = last >= 0 ? result.sizes()[last] : 1, sr = last >= 0 ? result.strides()[last] : 1, sm = last >= 0 ? wide.strides()[last] : 1;
+  const std::int64_t n = last >= 0 ? result.sizes()[last] : 1, sr = last >= 0 ? result.strides()[last] : 1,
+                     sm = last >= 0 ? wide.strides()[last] : 1;
   const LineWalk<2> walk(result.sizes(), last, {result.strides(), wide.strides()});
   dispatch_all(result.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -59,7 +62,8 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value,
 }
 
 Tensor masked_fill_tensor(const Tensor& input, const Tensor& mask, const Tensor& value, const Out& out) {
-  check(value.dim() == 0, ErrorKind::Runtime, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  check(value.dim() == 0, ErrorKind::Runtime,
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
   check(!is_complex(value.dtype()) || is_complex(input.dtype()), ErrorKind::Runtime,
         "value cannot be converted to type ", name_of(input.dtype()), " without overflow");
   return masked_fill(input, mask, value.is_meta() || input.is_meta() ? Scalar(0) : item(value), out);
@@ -70,8 +74,10 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, const Out& out) {
   check_out_apart("masked_select", out, {&input, &mask});
   check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_select: expected BoolTensor for mask");
   const Dims sizes = broadcast_shapes(input.sizes(), mask.sizes(), "masked_select");
-  check(!input.is_meta() && !mask.is_meta(), ErrorKind::NotImplemented, "masked_select: the shape of the result depends on the mask's values, which a meta tensor has not.");
-  const Tensor values = contiguous(expand_to(input, sizes, "masked_select")), wide = contiguous(expand_to(mask, sizes, "masked_select"));
+  check(!input.is_meta() && !mask.is_meta(), ErrorKind::NotImplemented,
+        "masked_select: the shape of the result depends on the mask's values, which a meta tensor has not.");
+  const Tensor values = contiguous(expand_to(input, sizes, "masked_select")),
+               wide = contiguous(expand_to(mask, sizes, "masked_select"));
   const bool* bits = wide.data<bool>();
   const std::int64_t n = values.numel();
   std::int64_t count = 0;
@@ -92,18 +98,23 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, const Out& out) {
 }
 
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, const Out& out) {
-  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "masked_scatter: expected self and source to have same dtypes but got ",
-        torch_name_of(input.dtype()), " and ", torch_name_of(source.dtype()));
-  check(mask.dtype() == DType::Bool, ErrorKind::Runtime, "masked_scatter_ only supports boolean masks, but got mask with dtype ", torch_name_of(mask.dtype()));
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime,
+        "masked_scatter: expected self and source to have same dtypes but got ", torch_name_of(input.dtype()), " and ",
+        torch_name_of(source.dtype()));
+  check(mask.dtype() == DType::Bool, ErrorKind::Runtime,
+        "masked_scatter_ only supports boolean masks, but got mask with dtype ", torch_name_of(mask.dtype()));
   Tensor result = masked_start("masked_scatter", input, mask, out);
   if (result.is_meta() || result.numel() == 0) return result;
   const Tensor wide = contiguous(expand_to(mask, result.sizes(), "masked_scatter"));
-  const Tensor from = source.storage() == result.storage() ? clone(source, MemoryFormat::Contiguous) : contiguous(source);
+  const Tensor from =
+      source.storage() == result.storage() ? clone(source, MemoryFormat::Contiguous) : contiguous(source);
   const Tensor target = result.is_contiguous() ? result : clone(result, MemoryFormat::Contiguous);
   const bool* bits = wide.data<bool>();
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < wide.numel(); ++i) count += bits[i] ? 1 : 0;
-  check(count <= from.numel(), ErrorKind::Runtime, "masked_scatter: expected at least as many source elements as ones in mask, got ", from.numel(), " and ", count, ".");
+  check(count <= from.numel(), ErrorKind::Runtime,
+        "masked_scatter: expected at least as many source elements as ones in mask, got ", from.numel(), " and ", count,
+        ".");
   dispatch_size(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* values = static_cast<const T*>(from.data());
@@ -122,14 +133,17 @@ Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntSpan s
   const Tensor picked = masked_select(grad, mask, {});
   Tensor result = zeros(sizes, grad.dtype());
   if (picked.numel() != 0) {
-    check(picked.numel() <= result.numel(), ErrorKind::Runtime, "masked_scatter_backward: expected at most ", result.numel(), " masked elements.");
+    check(picked.numel() <= result.numel(), ErrorKind::Runtime, "masked_scatter_backward: expected at most ",
+          result.numel(), " masked elements.");
     copy_into(alias(result, {picked.numel()}, {1}, result.offset()), picked);
   }
   return result;
 }
 
 template <class T>
-bool is_nonzero(T value) { return convert<bool>(value); }
+bool is_nonzero(T value) {
+  return convert<bool>(value);
+}
 
 // Line by line along the last dim, so that only that coordinate changes inside.
 template <class T>
@@ -143,14 +157,16 @@ void write_positions(const Tensor& values, const T* data, std::int64_t count, st
     for (std::int64_t i = 0; i < n; ++i) {
       if (is_nonzero(data[i])) last_column[row++] = i;
     }
-    for (std::int64_t d = 0; d < rank - 1; ++d) std::fill(columns + d * count + first, columns + d * count + row, at[d]);
+    for (std::int64_t d = 0; d < rank - 1; ++d)
+      std::fill(columns + d * count + first, columns + d * count + row, at[d]);
     for (std::int64_t d = rank - 2; d >= 0 && ++at[d] == values.sizes()[d]; --d) at[d] = 0;
   }
 }
 
 // (count, dim) positions in row-major order; stored so that each column is contiguous, as PyTorch returns it.
 Tensor nonzero(const Tensor& input, const Out& out) {
-  check(!input.is_meta(), ErrorKind::NotImplemented, "nonzero: the shape of the result depends on values, which a meta tensor has not.");
+  check(!input.is_meta(), ErrorKind::NotImplemented,
+        "nonzero: the shape of the result depends on values, which a meta tensor has not.");
   const Tensor values = contiguous(input);
   const std::int64_t rank = values.dim();
   Tensor result;
@@ -163,7 +179,8 @@ Tensor nonzero(const Tensor& input, const Out& out) {
     if (count != 0 && rank != 0) write_positions(values, data, count, result.data<std::int64_t>());
   });
   if (!out.given()) return result;
-  check(out[0].dtype() == DType::Int64, ErrorKind::Runtime, "nonzero: Expected out tensor to have dtype int64, but got ", name_of(out[0].dtype()), " instead");
+  check(out[0].dtype() == DType::Int64, ErrorKind::Runtime,
+        "nonzero: Expected out tensor to have dtype int64, but got ", name_of(out[0].dtype()), " instead");
   Tensor target = output("nonzero", out, 0, result.sizes(), DType::Int64, Device{});
   if (result.numel() != 0) copy_into(target, result);
   return target;
@@ -182,10 +199,13 @@ Tensor nonzero_static(const Tensor& input, std::int64_t size, std::int64_t fill_
 }
 
 const Kernel kernels[] = {
-    {"masked_fill", &masked_fill},     {"masked_fill_tensor", &masked_fill_tensor},
-    {"masked_select", &masked_select}, {"masked_scatter", &masked_scatter},
+    {"masked_fill", &masked_fill},
+    {"masked_fill_tensor", &masked_fill_tensor},
+    {"masked_select", &masked_select},
+    {"masked_scatter", &masked_scatter},
     {"masked_scatter_backward", &masked_scatter_backward},
-    {"nonzero", &nonzero},             {"nonzero_static", &nonzero_static},
+    {"nonzero", &nonzero},
+    {"nonzero_static", &nonzero_static},
 };
 
 }  // namespace

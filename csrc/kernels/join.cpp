@@ -17,8 +17,10 @@ MemoryFormat common_format(TensorSpan tensors) {
   for (const Tensor& tensor : tensors) {
     if (is_skipped(tensor)) continue;
     MemoryFormat own = MemoryFormat::Contiguous;
-    if (tensor.dim() == 4 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast)) own = MemoryFormat::ChannelsLast;
-    if (tensor.dim() == 5 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast3d)) own = MemoryFormat::ChannelsLast3d;
+    if (tensor.dim() == 4 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast))
+      own = MemoryFormat::ChannelsLast;
+    if (tensor.dim() == 5 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast3d))
+      own = MemoryFormat::ChannelsLast3d;
     if (!first && own != format) return MemoryFormat::Contiguous;
     format = own;
     first = false;
@@ -37,17 +39,18 @@ void join_blocks(const Tensor& result, TensorSpan tensors, std::int64_t dim) {
   for (std::int64_t d = dim + 1; d < result.dim(); ++d) inner *= result.sizes()[d];
   const std::int64_t row = result.sizes()[dim] * inner;
   char* to = static_cast<char*>(result.data());
-  parallel_for(0, outer, std::max<std::int64_t>(262144 / std::max<std::int64_t>(row, 1), 1), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o) {
-      char* at = to + o * row;
-      for (const Tensor& tensor : tensors) {
-        if (is_skipped(tensor)) continue;
-        const std::int64_t bytes = tensor.sizes()[dim] * inner;
-        copy_bytes(at, static_cast<const char*>(tensor.data()) + o * bytes, bytes);
-        at += bytes;
-      }
-    }
-  });
+  parallel_for(0, outer, std::max<std::int64_t>(262144 / std::max<std::int64_t>(row, 1), 1),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t o = begin; o < end; ++o) {
+                   char* at = to + o * row;
+                   for (const Tensor& tensor : tensors) {
+                     if (is_skipped(tensor)) continue;
+                     const std::int64_t bytes = tensor.sizes()[dim] * inner;
+                     copy_bytes(at, static_cast<const char*>(tensor.data()) + o * bytes, bytes);
+                     at += bytes;
+                   }
+                 }
+               });
 }
 
 Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
@@ -55,7 +58,8 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
   const Tensor* model = nullptr;
   bool same_dtype = true;
   for (std::int64_t i = 0; i < tensors.size(); ++i) {
-    check(tensors[i].dim() != 0, ErrorKind::Runtime, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+    check(tensors[i].dim() != 0, ErrorKind::Runtime, "zero-dimensional tensor (at position ", i,
+          ") cannot be concatenated");
     if (model == nullptr && !is_skipped(tensors[i])) model = &tensors[i];
     same_dtype = same_dtype && tensors[i].dtype() == tensors[0].dtype();
   }
@@ -67,14 +71,18 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
   bool plain = true;
   for (std::int64_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    check(tensor.device() == first.device(), ErrorKind::Runtime, "cat: expected tensors on one device, got ", first.device(), " and ", tensor.device(), ".");
+    check(tensor.device() == first.device(), ErrorKind::Runtime, "cat: expected tensors on one device, got ",
+          first.device(), " and ", tensor.device(), ".");
     if (is_skipped(tensor)) continue;
-    check(tensor.dim() == first.dim(), ErrorKind::Runtime, "Tensors must have same number of dimensions: got ", first.dim(), " and ", tensor.dim());
+    check(tensor.dim() == first.dim(), ErrorKind::Runtime, "Tensors must have same number of dimensions: got ",
+          first.dim(), " and ", tensor.dim());
     for (std::int64_t k = 0; k < sizes.size(); ++k) {
-      check(k == d || tensor.sizes()[k] == sizes[k], ErrorKind::Runtime, "Sizes of tensors must match except in dimension ", d, ". Expected size ",
-            sizes[k], " but got size ", tensor.sizes()[k], " for tensor number ", i, " in the list.");
+      check(k == d || tensor.sizes()[k] == sizes[k], ErrorKind::Runtime,
+            "Sizes of tensors must match except in dimension ", d, ". Expected size ", sizes[k], " but got size ",
+            tensor.sizes()[k], " for tensor number ", i, " in the list.");
     }
-    check(!__builtin_add_overflow(total, tensor.sizes()[d], &total), ErrorKind::Runtime, "cat: expected a total size within int64.");
+    check(!__builtin_add_overflow(total, tensor.sizes()[d], &total), ErrorKind::Runtime,
+          "cat: expected a total size within int64.");
     plain = plain && tensor.dtype() == dtype && tensor.is_contiguous();
   }
   sizes[d] = total;
@@ -109,8 +117,8 @@ Tensor stack(TensorSpan tensors, std::int64_t dim, const Out& out) {
   columns.reserve(static_cast<std::size_t>(tensors.size()));
   for (std::int64_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    check(tensor.sizes() == first, ErrorKind::Runtime, "stack expects each tensor to be equal size, but got ", first, " at entry 0 and ",
-          tensor.sizes(), " at entry ", i);
+    check(tensor.sizes() == first, ErrorKind::Runtime, "stack expects each tensor to be equal size, but got ", first,
+          " at entry 0 and ", tensor.sizes(), " at entry ", i);
     Dims sizes(first), strides(tensor.strides());
     const std::int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
     sizes.insert(d, 1);
@@ -122,13 +130,16 @@ Tensor stack(TensorSpan tensors, std::int64_t dim, const Out& out) {
 
 Tensor repeat(const Tensor& input, IntSpan repeats) {
   check(repeats.size() >= input.dim(), ErrorKind::Runtime,
-        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ", repeats, " for shape ", input.sizes());
-  check(repeats.size() <= kMaxDims / 2, ErrorKind::Runtime, "repeat: expected at most ", kMaxDims / 2, " dims, got ", repeats.size(), ".");
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ", repeats,
+        " for shape ", input.sizes());
+  check(repeats.size() <= kMaxDims / 2, ErrorKind::Runtime, "repeat: expected at most ", kMaxDims / 2, " dims, got ",
+        repeats.size(), ".");
   const std::int64_t lead = repeats.size() - input.dim();
   Dims sizes, split_sizes, from_strides;  // the result seen as (repeat, own) pairs
   for (std::int64_t i = 0; i < repeats.size(); ++i) {
     const std::int64_t own = i < lead ? 1 : input.sizes()[i - lead];
-    check(repeats[i] >= 0, ErrorKind::Runtime, "Trying to create tensor with negative dimension ", repeats[i], ": ", repeats);
+    check(repeats[i] >= 0, ErrorKind::Runtime, "Trying to create tensor with negative dimension ", repeats[i], ": ",
+          repeats);
     sizes.push_back(checked_mul(own, repeats[i], "repeat"));
     split_sizes.push_back(repeats[i]);
     split_sizes.push_back(own);
@@ -138,16 +149,19 @@ Tensor repeat(const Tensor& input, IntSpan repeats) {
   checked_numel(sizes);
   Tensor result = empty(sizes, input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
-  copy_into(alias(result, split_sizes, contiguous_strides(split_sizes), result.offset()), alias(input, split_sizes, from_strides, input.offset()));
+  copy_into(alias(result, split_sizes, contiguous_strides(split_sizes), result.offset()),
+            alias(input, split_sizes, from_strides, input.offset()));
   return result;
 }
 
 // [0, 0, 2, 2, 2] from counts [2, 0, 3]: the index that repeat_interleave selects by.
 Tensor interleave_index(const Tensor& repeats, std::optional<std::int64_t> output_size) {
   check(repeats.dim() == 1, ErrorKind::Runtime, "repeat_interleave only accept 1D vector as repeat");
-  check(repeats.dtype() == DType::Int64 || repeats.dtype() == DType::Int32, ErrorKind::Runtime, "repeats has to be Long or Int tensor");
+  check(repeats.dtype() == DType::Int64 || repeats.dtype() == DType::Int32, ErrorKind::Runtime,
+        "repeats has to be Long or Int tensor");
   if (repeats.is_meta()) {
-    check(output_size.has_value(), ErrorKind::NotImplemented, "repeat_interleave: expected output_size for meta repeats, whose values are unknown.");
+    check(output_size.has_value(), ErrorKind::NotImplemented,
+          "repeat_interleave: expected output_size for meta repeats, whose values are unknown.");
     return empty({*output_size}, DType::Int64, repeats.device());
   }
   const Tensor counts = contiguous(to_dtype(repeats, DType::Int64));
@@ -155,10 +169,12 @@ Tensor interleave_index(const Tensor& repeats, std::optional<std::int64_t> outpu
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < counts.numel(); ++i) {
     check(data[i] >= 0, ErrorKind::Runtime, "repeats can not be negative");
-    check(!__builtin_add_overflow(total, data[i], &total), ErrorKind::Runtime, "repeat_interleave: expected a total within int64.");
+    check(!__builtin_add_overflow(total, data[i], &total), ErrorKind::Runtime,
+          "repeat_interleave: expected a total within int64.");
   }
-  check(!output_size || *output_size == total, ErrorKind::Runtime, "allocated size does not match required size: output_size ",
-        output_size.value_or(0), ", sum of repeats ", total);
+  check(!output_size || *output_size == total, ErrorKind::Runtime,
+        "allocated size does not match required size: output_size ", output_size.value_or(0), ", sum of repeats ",
+        total);
   Tensor result = empty({total}, repeats.dtype());
   Tensor positions = empty({total}, DType::Int64);
   auto* to = positions.data<std::int64_t>();
@@ -184,7 +200,8 @@ Tensor flip(const Tensor& input, IntSpan dims) {
     strides[d] = -strides[d];
   }
   const std::int64_t last = input.dim() - 1;
-  const std::int64_t n = last >= 0 ? input.sizes()[last] : 1, sr = last >= 0 ? strides[last] : 1, si = last >= 0 ? input.strides()[last] : 1;
+  const std::int64_t n = last >= 0 ? input.sizes()[last] : 1, sr = last >= 0 ? strides[last] : 1,
+                     si = last >= 0 ? input.strides()[last] : 1;
   const LineWalk<2> walk(input.sizes(), last, {IntSpan(strides), input.strides()});
   dispatch_size(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -198,7 +215,8 @@ Tensor flip(const Tensor& input, IntSpan dims) {
           T* first = out_line - (n - 1);
           for (std::int64_t i = 0; i < n; ++i) first[n - 1 - i] = in_line[i];
         } else if (sr == 1 && si == 1) {
-          std::memcpy(static_cast<void*>(out_line), static_cast<const void*>(in_line), sizeof(T) * static_cast<std::size_t>(n));
+          std::memcpy(static_cast<void*>(out_line), static_cast<const void*>(in_line),
+                      sizeof(T) * static_cast<std::size_t>(n));
         } else {
           for (std::int64_t i = 0; i < n; ++i) out_line[i * sr] = in_line[i * si];
         }
@@ -219,7 +237,8 @@ Tensor roll(const Tensor& input, IntSpan shifts, IntSpan dims) {
     const Tensor rolled = roll(line, shifts, IntSpan(&zero, 1));
     return alias(rolled, input.sizes(), contiguous_strides(input.sizes()), rolled.offset());
   }
-  check(shifts.size() == dims.size(), ErrorKind::Runtime, "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
+  check(shifts.size() == dims.size(), ErrorKind::Runtime, "shifts and dimensions must align. shifts: ", shifts.size(),
+        ", dims:", dims.size());
   check(input.dim() != 0, ErrorKind::Index, "Dimension specified as ", dims[0], " but tensor has no dimensions");
   Tensor current = input;
   for (std::int64_t k = 0; k < shifts.size(); ++k) {
@@ -242,7 +261,8 @@ Tensor roll(const Tensor& input, IntSpan shifts, IntSpan dims) {
 }
 
 const Kernel kernels[] = {
-    {"cat", &cat}, {"stack", &stack}, {"repeat", &repeat}, {"interleave_index", &interleave_index}, {"flip", &flip}, {"roll", &roll},
+    {"cat", &cat},   {"stack", &stack}, {"repeat", &repeat}, {"interleave_index", &interleave_index},
+    {"flip", &flip}, {"roll", &roll},
 };
 
 }  // namespace

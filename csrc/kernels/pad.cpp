@@ -1,5 +1,5 @@
-// Padding. Constant: fill, then copy what remains of input. Reflect, replicate and circular: each padded dim has a table
-// from result position to input position; the gradient adds back through the same tables.
+// Padding. Constant: fill, then copy what remains of input. Reflect, replicate and circular: each padded dim has a
+// table from result position to input position; the gradient adds back through the same tables.
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
@@ -22,14 +22,17 @@ std::int64_t right_of(IntSpan pad, std::int64_t ndim, std::int64_t d) {
 Dims padded_sizes(const Tensor& input, IntSpan pad, const char* op) {
   check(pad.size() % 2 == 0, ErrorKind::Runtime, "Length of pad must be even but instead it equals ", pad.size());
   const std::int64_t n = input.dim();
-  check(pad.size() <= n * 2, ErrorKind::Runtime, op, ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+  check(pad.size() <= n * 2, ErrorKind::Runtime, op,
+        ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
         pad.size(), " while the input has ", n, " dimensions.");
   Dims sizes(input.sizes());
   for (std::int64_t d = 0; d < n; ++d) {
     std::int64_t size = sizes[d];
-    const bool overflow = __builtin_add_overflow(size, left_of(pad, n, d), &size) || __builtin_add_overflow(size, right_of(pad, n, d), &size);
-    check(!overflow && size >= 0, ErrorKind::Runtime, "The input size ", sizes[d], ", plus negative padding ", left_of(pad, n, d), " and ",
-          right_of(pad, n, d), " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
+    const bool overflow = __builtin_add_overflow(size, left_of(pad, n, d), &size) ||
+                          __builtin_add_overflow(size, right_of(pad, n, d), &size);
+    check(!overflow && size >= 0, ErrorKind::Runtime, "The input size ", sizes[d], ", plus negative padding ",
+          left_of(pad, n, d), " and ", right_of(pad, n, d),
+          " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
     sizes[d] = size;
   }
   return sizes;
@@ -38,10 +41,12 @@ Dims padded_sizes(const Tensor& input, IntSpan pad, const char* op) {
 Tensor constant_pad_nd(const Tensor& input, IntSpan pad, const Scalar& value) {
   const Dims sizes = padded_sizes(input, pad, "constant_pad_nd");
   const std::int64_t n = input.dim();
-  check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime, "value cannot be converted to type ", name_of(input.dtype()), " without overflow");
+  check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime, "value cannot be converted to type ",
+        name_of(input.dtype()), " without overflow");
   checked_numel(sizes);
   const bool last = n == 4 && !input.is_contiguous() && input.is_contiguous(MemoryFormat::ChannelsLast);
-  Tensor result = empty(sizes, input.dtype(), input.device(), last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
+  Tensor result =
+      empty(sizes, input.dtype(), input.device(), last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
   if (result.is_meta() || result.numel() == 0) return result;
   fill(result, value);
   // The part of input that stays, and where it lands.
@@ -82,7 +87,8 @@ std::int64_t source_position(Mode mode, std::int64_t i, std::int64_t size, std::
 }
 
 // Element offsets in input for each position of each result dim; one table per dim.
-std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSpan sizes, IntSpan strides, IntSpan pad, Mode mode) {
+std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSpan sizes, IntSpan strides, IntSpan pad,
+                                                       Mode mode) {
   const std::int64_t n = sizes.size();
   std::vector<std::vector<std::int64_t>> tables(static_cast<std::size_t>(n));
   for (std::int64_t d = 0; d < n; ++d) {
@@ -92,7 +98,8 @@ std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSp
     for (std::int64_t i = 0; i < padded[d]; ++i) {
       const bool is_padded = (n - 1 - d) * 2 < pad.size();
       const std::int64_t position = is_padded ? source_position(mode, i, sizes[d], left, right) : i;
-      check(position >= 0 && position < sizes[d], ErrorKind::Runtime, "pad: expected pads within input of shape ", sizes, ", got ", pad, ".");
+      check(position >= 0 && position < sizes[d], ErrorKind::Runtime, "pad: expected pads within input of shape ",
+            sizes, ", got ", pad, ".");
       table[static_cast<std::size_t>(i)] = position * strides[d];
     }
   }
@@ -104,11 +111,15 @@ void check_pad(Mode mode, IntSpan sizes, IntSpan pad) {
   for (std::int64_t d = n - pad.size() / 2; d < n; ++d) {
     const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d), size = sizes[d];
     check(size > 0, ErrorKind::Runtime, "pad: expected padded dims of non-zero size, got shape ", sizes, ".");
-    check(mode != Mode::Circular || size + std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0) > 0, ErrorKind::Runtime,
-          "pad: expected negative pads to leave something of dim ", d, ", got (", left, ", ", right, ") for input ", sizes);
-    const bool fits = mode == Mode::Replicate || (mode == Mode::Reflect ? left < size && right < size : left <= size && right <= size);
-    check(fits, ErrorKind::Runtime, mode == Mode::Reflect ? "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ("
-                                                          : "Padding value causes wrapping around more than once: padding (",
+    check(mode != Mode::Circular || size + std::min<std::int64_t>(left, 0) + std::min<std::int64_t>(right, 0) > 0,
+          ErrorKind::Runtime, "pad: expected negative pads to leave something of dim ", d, ", got (", left, ", ", right,
+          ") for input ", sizes);
+    const bool fits = mode == Mode::Replicate ||
+                      (mode == Mode::Reflect ? left < size && right < size : left <= size && right <= size);
+    check(fits, ErrorKind::Runtime,
+          mode == Mode::Reflect
+              ? "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ("
+              : "Padding value causes wrapping around more than once: padding (",
           left, ", ", right, ") at dimension ", d, " of input ", sizes);
   }
 }
@@ -132,20 +143,23 @@ Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
     const std::int64_t head = std::min(n, std::max<std::int64_t>(left_of(pad, sizes.size(), last), 0));
     std::int64_t tail = std::min(head + 1, n);
     while (tail < n && inner[tail] == inner[tail - 1] + 1) ++tail;
-    parallel_for(0, result.numel() / n, std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t line = begin; line < end; ++line) {
-        std::int64_t rest = line, base = 0;
-        for (std::int64_t d = last - 1; d >= 0; --d) {
-          base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
-          rest /= sizes[d];
-        }
-        T* at = to + line * n;
-        const T* in = from + base;
-        for (std::int64_t i = 0; i < head; ++i) at[i] = in[inner[i]];
-        if (tail > head) std::memcpy(static_cast<void*>(at + head), static_cast<const void*>(in + inner[head]), sizeof(T) * static_cast<std::size_t>(tail - head));
-        for (std::int64_t i = tail; i < n; ++i) at[i] = in[inner[i]];
-      }
-    });
+    parallel_for(0, result.numel() / n, std::max<std::int64_t>(32768 / n, 1),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t line = begin; line < end; ++line) {
+                     std::int64_t rest = line, base = 0;
+                     for (std::int64_t d = last - 1; d >= 0; --d) {
+                       base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
+                       rest /= sizes[d];
+                     }
+                     T* at = to + line * n;
+                     const T* in = from + base;
+                     for (std::int64_t i = 0; i < head; ++i) at[i] = in[inner[i]];
+                     if (tail > head)
+                       std::memcpy(static_cast<void*>(at + head), static_cast<const void*>(in + inner[head]),
+                                   sizeof(T) * static_cast<std::size_t>(tail - head));
+                     for (std::int64_t i = tail; i < n; ++i) at[i] = in[inner[i]];
+                   }
+                 });
   });
   return result;
 }
@@ -155,7 +169,8 @@ Tensor pad_mode_backward(const Tensor& grad, IntSpan size, IntSpan pad, std::str
   check_pad(kind, size, pad);
   const Dims sizes(grad.sizes());
   Tensor result = grad.is_meta() ? empty(size, grad.dtype(), grad.device()) : zeros(size, grad.dtype());
-  check(grad.dim() == size.size(), ErrorKind::Runtime, "pad_mode_backward: expected grad of rank ", size.size(), ", got ", grad.dim(), ".");
+  check(grad.dim() == size.size(), ErrorKind::Runtime, "pad_mode_backward: expected grad of rank ", size.size(),
+        ", got ", grad.dim(), ".");
   if (result.is_meta() || grad.numel() == 0) return result;
   const Dims strides = contiguous_strides(size);
   const auto tables = position_tables(sizes, size, strides, pad, kind);
@@ -179,7 +194,9 @@ Tensor pad_mode_backward(const Tensor& grad, IntSpan size, IntSpan pad, std::str
 }
 
 const Kernel kernels[] = {
-    {"constant_pad_nd", &constant_pad_nd}, {"pad_mode", &pad_mode}, {"pad_mode_backward", &pad_mode_backward},
+    {"constant_pad_nd", &constant_pad_nd},
+    {"pad_mode", &pad_mode},
+    {"pad_mode_backward", &pad_mode_backward},
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ Tensor at_least_1d(const Tensor& tensor) {
 }
 
 void check_index_dtype(const Tensor& index, const char* op) {
-  check(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, ErrorKind::Runtime, op, "(): Expected dtype int32/int64 for index");
+  check(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, ErrorKind::Runtime, op,
+        "(): Expected dtype int32/int64 for index");
 }
 
 Tensor index_as_int64(const Tensor& index) { return to_dtype(index, DType::Int64); }
@@ -31,16 +32,21 @@ void check_bounds(const Tensor& index, std::int64_t dim, std::int64_t size) {
   walk.run(0, walk.lines(), [&](const std::int64_t* at) {
     const auto limit = static_cast<std::uint64_t>(size);
     std::uint64_t bad = 0;  // no branch per element: the loop is vectorised
-    for (std::int64_t i = 0; i < n; ++i) bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(values[at[0] + i * stride]) >= limit);
-    if (bad == 0) [[likely]] return;
+    for (std::int64_t i = 0; i < n; ++i)
+      bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(values[at[0] + i * stride]) >= limit);
+    if (bad == 0) [[likely]]
+      return;
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t value = values[at[0] + i * stride];
-      if (value < 0 || value >= size) fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
+      if (value < 0 || value >= size)
+        fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
     }
   });
 }
 
-std::int64_t lines_grain(std::int64_t length) { return std::max<std::int64_t>(32768 / std::max<std::int64_t>(length, 1), 1); }
+std::int64_t lines_grain(std::int64_t length) {
+  return std::max<std::int64_t>(32768 / std::max<std::int64_t>(length, 1), 1);
+}
 
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "gather");
@@ -54,15 +60,16 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, 
         "Index tensor must have the same number of dimensions as input tensor");
   const Tensor source = at_least_1d(input), at = at_least_1d(index);
   for (std::int64_t i = 0; i < at.dim(); ++i) {
-    check(i == d || at.sizes()[i] <= source.sizes()[i], ErrorKind::Runtime, "Size does not match at dimension ", i, " expected index ",
-          index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", d);
+    check(i == d || at.sizes()[i] <= source.sizes()[i], ErrorKind::Runtime, "Size does not match at dimension ", i,
+          " expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", d);
   }
   Tensor result = output("gather", out, 0, index.sizes(), input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
   const Tensor where = index_as_int64(at);
   check_bounds(where, d, source.sizes()[d]);
   const bool direct = result.dtype() == input.dtype();
-  const Tensor target = at_least_1d(direct && !out.given() ? result : empty(index.sizes(), input.dtype(), input.device()));
+  const Tensor target =
+      at_least_1d(direct && !out.given() ? result : empty(index.sizes(), input.dtype(), input.device()));
   const LineWalk<3> walk(where.sizes(), d, {target.strides(), where.strides(), source.strides()});
   const std::int64_t n = where.sizes()[d], st = target.strides()[d], si = where.strides()[d], ss = source.strides()[d];
   dispatch_size(input.dtype(), [&](auto tag) {
@@ -97,31 +104,38 @@ struct Scatter {
   bool empty = false;
 };
 
-Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor* src, const Out& out) {
+Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor* src,
+                const Out& out) {
   Scatter plan;
   plan.dim = wrap_dim(dim, input.dim(), op);
   if (index.numel() != 0) check_index_dtype(index, "scatter");
-  check(src == nullptr || src->dtype() == input.dtype(), ErrorKind::Runtime, "scatter(): Expected self.dtype to be equal to src.dtype");
+  check(src == nullptr || src->dtype() == input.dtype(), ErrorKind::Runtime,
+        "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() != 0) {
     const auto rank = [](const Tensor& t) { return std::max<std::int64_t>(t.dim(), 1); };
-    check(rank(index) == rank(input), ErrorKind::Runtime, "Index tensor must have the same number of dimensions as self tensor");
-    check(src == nullptr || rank(index) == rank(*src), ErrorKind::Runtime, "Index tensor must have the same number of dimensions as src tensor");
+    check(rank(index) == rank(input), ErrorKind::Runtime,
+          "Index tensor must have the same number of dimensions as self tensor");
+    check(src == nullptr || rank(index) == rank(*src), ErrorKind::Runtime,
+          "Index tensor must have the same number of dimensions as src tensor");
     const Tensor at = at_least_1d(index), self = at_least_1d(input);
     for (std::int64_t i = 0; i < at.dim(); ++i) {
-      const bool fits = (i == plan.dim || at.sizes()[i] <= self.sizes()[i]) && (src == nullptr || at.sizes()[i] <= at_least_1d(*src).sizes()[i]);
+      const bool fits = (i == plan.dim || at.sizes()[i] <= self.sizes()[i]) &&
+                        (src == nullptr || at.sizes()[i] <= at_least_1d(*src).sizes()[i]);
       if (fits) continue;
       if (src == nullptr) {
-        fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", plan.dim);
+        fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(),
+             " apart from dimension ", plan.dim);
       }
-      fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ",
-           plan.dim, " and to be no larger size than src ", src->sizes());
+      fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(),
+           " apart from dimension ", plan.dim, " and to be no larger size than src ", src->sizes());
     }
   }
   if (out.inplace) check_no_internal_overlap(out[0], op);
   const bool compute = !input.is_meta() && index.numel() != 0;
   if (compute) {
     plan.index = index_as_int64(at_least_1d(index));
-    check(!plan.index.is_meta() && (src == nullptr || !src->is_meta()), ErrorKind::NotImplemented, op, ": expected tensors on one device, got cpu and meta.");
+    check(!plan.index.is_meta() && (src == nullptr || !src->is_meta()), ErrorKind::NotImplemented, op,
+          ": expected tensors on one device, got cpu and meta.");
     check_bounds(plan.index, plan.dim, at_least_1d(input).sizes()[plan.dim]);
   }
   if (out.inplace) {
@@ -174,7 +188,8 @@ void run_scatter(const Scatter& plan, const T* value, F&& fn) {
   const IntSpan source_strides = value != nullptr ? IntSpan(zero) : plan.source.strides();
   if (d != plan.index.dim() - 1) return run_scatter_rows(plan, value, source_strides, fn);
   const LineWalk<3> walk(plan.index.sizes(), d, {plan.target.strides(), plan.index.strides(), source_strides});
-  const std::int64_t n = plan.index.sizes()[d], st = plan.target.strides()[d], si = plan.index.strides()[d], ss = source_strides[d];
+  const std::int64_t n = plan.index.sizes()[d], st = plan.target.strides()[d], si = plan.index.strides()[d],
+                     ss = source_strides[d];
   T* to = plan.target.data<T>();
   const T* from = value != nullptr ? value : plan.source.data<T>();
   const auto* values = plan.index.data<std::int64_t>();
@@ -194,7 +209,8 @@ void run_scatter(const Scatter& plan, const T* value, F&& fn) {
 
 template <class T>
 T checked_value(const Scalar& value) {
-  check(!value.is_complex() || arith::is_cx<T>, ErrorKind::Runtime, "value cannot be converted to type without overflow");
+  check(!value.is_complex() || arith::is_cx<T>, ErrorKind::Runtime,
+        "value cannot be converted to type without overflow");
   return value.to<T>();
 }
 
@@ -231,11 +247,14 @@ bool is_add(std::string_view reduce) {
 
 template <class T>
 void add_or_multiply(const Scatter& plan, const T* value, bool adds) {
-  if (adds) run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::add(to, from); });
-  else run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::mul(to, from); });
+  if (adds)
+    run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::add(to, from); });
+  else
+    run_scatter<T>(plan, value, [](T& to, const T& from) { to = arith::mul(to, from); });
 }
 
-Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce, const Out& out) {
+Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value,
+                        std::string_view reduce, const Out& out) {
   const bool adds = is_add(reduce);
   const Scatter plan = prepare("scatter", input, dim, index, nullptr, out);
   if (plan.empty) return plan.result;
@@ -247,7 +266,8 @@ Tensor scatter_value_op(const Tensor& input, std::int64_t dim, const Tensor& ind
   return plan.result;
 }
 
-Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, const Out& out) {
+Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, const Out& out) {
   if (src.impl()->wrapped_number) return scatter_value_op(input, dim, index, number_of(src), reduce, out);
   const bool adds = is_add(reduce);
   const Scatter plan = prepare("scatter", input, dim, index, &src, out);
@@ -292,8 +312,12 @@ void reduce_into(const Scatter& plan, Reduce reduce, bool include_self) {
   }
   switch (reduce) {
     case Reduce::Prod: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::mul(to, from); }); break;
-    case Reduce::Amax: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::maximum(to, from); }); break;
-    case Reduce::Amin: run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::minimum(to, from); }); break;
+    case Reduce::Amax:
+      run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::maximum(to, from); });
+      break;
+    case Reduce::Amin:
+      run_scatter<T>(plan, nullptr, [](T& to, const T& from) { to = arith::minimum(to, from); });
+      break;
     default: add_or_multiply<T>(plan, nullptr, true);
   }
   if (reduce != Reduce::Mean) return;
@@ -310,8 +334,8 @@ void reduce_into(const Scatter& plan, Reduce reduce, bool include_self) {
   });
 }
 
-Tensor scatter_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
-                      bool include_self, const Out& out) {
+Tensor scatter_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, bool include_self, const Out& out) {
   const Reduce kind = parse_reduce(reduce);
   const Scatter plan = prepare("scatter_reduce", input, dim, index, &src, out);
   check(!is_complex(input.dtype()) || (kind != Reduce::Amax && kind != Reduce::Amin), ErrorKind::Runtime,

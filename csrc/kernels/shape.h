@@ -18,7 +18,8 @@ Dims wrap_distinct_dims(IntSpan dims, std::int64_t ndim, const char* op);
 // Largest element position (relative to the offset) that a geometry reaches, -1 if it is empty. Overflow is an error.
 std::int64_t max_position(IntSpan sizes, IntSpan strides, const char* op);
 // Does [offset, offset + max_position] fit into the storage? RuntimeError if not.
-void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std::int64_t offset, DType dtype, const char* op);
+void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std::int64_t offset, DType dtype,
+                      const char* op);
 void check_sizes_nonnegative(IntSpan sizes, const char* op);
 std::int64_t checked_mul(std::int64_t a, std::int64_t b, const char* op);
 

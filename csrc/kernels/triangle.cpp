@@ -24,24 +24,32 @@ Tensor triangle(const char* op, const Tensor& input, std::int64_t diagonal, bool
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(source.data());
     T* to = static_cast<T*>(target.data());
-    parallel_for(0, target.numel() / columns, std::max<std::int64_t>(32768 / columns, 1), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t line = begin; line < end; ++line) {
-        const std::int64_t row = line % rows;
-        const std::int64_t first = lower ? 0 : std::clamp<std::int64_t>(row + shift, 0, columns);
-        const std::int64_t last = lower ? std::clamp<std::int64_t>(row + shift + 1, 0, columns) : columns;
-        T* at = to + line * columns;
-        std::memset(static_cast<void*>(at), 0, sizeof(T) * static_cast<std::size_t>(first));
-        if (last > first) std::memcpy(static_cast<void*>(at + first), static_cast<const void*>(from + line * columns + first), sizeof(T) * static_cast<std::size_t>(last - first));
-        std::memset(static_cast<void*>(at + last), 0, sizeof(T) * static_cast<std::size_t>(columns - last));
-      }
-    });
+    parallel_for(
+        0, target.numel() / columns, std::max<std::int64_t>(32768 / columns, 1),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t line = begin; line < end; ++line) {
+            const std::int64_t row = line % rows;
+            const std::int64_t first = lower ? 0 : std::clamp<std::int64_t>(row + shift, 0, columns);
+            const std::int64_t last = lower ? std::clamp<std::int64_t>(row + shift + 1, 0, columns) : columns;
+            T* at = to + line * columns;
+            std::memset(static_cast<void*>(at), 0, sizeof(T) * static_cast<std::size_t>(first));
+            if (last > first)
+              std::memcpy(static_cast<void*>(at + first), static_cast<const void*>(from + line * columns + first),
+                          sizeof(T) * static_cast<std::size_t>(last - first));
+            std::memset(static_cast<void*>(at + last), 0, sizeof(T) * static_cast<std::size_t>(columns - last));
+          }
+        });
   });
   if (!direct) copy_into(result, target);
   return result;
 }
 
-Tensor tril(const Tensor& input, std::int64_t diagonal, const Out& out) { return triangle("tril", input, diagonal, true, out); }
-Tensor triu(const Tensor& input, std::int64_t diagonal, const Out& out) { return triangle("triu", input, diagonal, false, out); }
+Tensor tril(const Tensor& input, std::int64_t diagonal, const Out& out) {
+  return triangle("tril", input, diagonal, true, out);
+}
+Tensor triu(const Tensor& input, std::int64_t diagonal, const Out& out) {
+  return triangle("triu", input, diagonal, false, out);
+}
 
 // Elements of a matrix with column - row <= shift.
 std::int64_t count_below(std::int64_t rows, std::int64_t columns, std::int64_t shift) {
@@ -53,13 +61,14 @@ std::int64_t count_below(std::int64_t rows, std::int64_t columns, std::int64_t s
   return static_cast<std::int64_t>(growing + static_cast<__int128>(rows - full_from) * columns);
 }
 
-Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool lower, std::optional<DType> dtype,
-                        std::optional<Device> device) {
+Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool lower,
+                        std::optional<DType> dtype, std::optional<Device> device) {
   check(rows >= 0, ErrorKind::Runtime, "row must be non-negative, got ", rows);
   check(columns >= 0, ErrorKind::Runtime, "col must be non-negative, got ", columns);
   checked_mul(rows, columns, op);
   const DType type = dtype.value_or(DType::Int64);
-  check(type == DType::Int64 || type == DType::Int32, ErrorKind::Runtime, '"', op, "\" not implemented for '", torch_name_of(type), "'");
+  check(type == DType::Int64 || type == DType::Int32, ErrorKind::Runtime, '"', op, "\" not implemented for '",
+        torch_name_of(type), "'");
   const std::int64_t shift = std::clamp(offset, -rows, columns);
   auto span = [&](std::int64_t row) {
     const std::int64_t first = lower ? 0 : std::clamp<std::int64_t>(row + shift, 0, columns);
@@ -73,7 +82,8 @@ Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns,
     auto* row_out = result.data<std::int64_t>();
     auto* column_out = row_out + count;
     // Only rows that hold something.
-    const std::int64_t from = lower ? std::clamp<std::int64_t>(-shift, 0, rows) : 0, to = lower ? rows : std::clamp<std::int64_t>(columns - shift, 0, rows);
+    const std::int64_t from = lower ? std::clamp<std::int64_t>(-shift, 0, rows) : 0,
+                       to = lower ? rows : std::clamp<std::int64_t>(columns - shift, 0, rows);
     for (std::int64_t row = columns == 0 ? to : from; row < to; ++row) {
       const auto [first, last] = span(row);
       for (std::int64_t column = first; column < last; ++column) {
@@ -85,10 +95,12 @@ Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns,
   return to_dtype(result, type);
 }
 
-Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<DType> dtype, std::optional<Device> device) {
+Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<DType> dtype,
+                    std::optional<Device> device) {
   return triangle_indices("tril_indices", row, col, offset, true, dtype, device);
 }
-Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<DType> dtype, std::optional<Device> device) {
+Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<DType> dtype,
+                    std::optional<Device> device) {
   return triangle_indices("triu_indices", row, col, offset, false, dtype, device);
 }
 
@@ -105,8 +117,10 @@ View diagonal_view(const Tensor& tensor, std::int64_t offset, std::int64_t dim1,
   View view{Dims(tensor.sizes()), Dims(tensor.strides()), tensor.offset()};
   const std::int64_t rows = view.sizes[a], columns = view.sizes[b];
   std::int64_t length = 0;
-  if (offset >= 0) length = offset >= columns ? 0 : std::min(rows, columns - offset);
-  else length = offset <= -rows ? 0 : std::min(rows + offset, columns);
+  if (offset >= 0)
+    length = offset >= columns ? 0 : std::min(rows, columns - offset);
+  else
+    length = offset <= -rows ? 0 : std::min(rows + offset, columns);
   if (length > 0) view.offset += offset >= 0 ? offset * view.strides[b] : -offset * view.strides[a];
   const std::int64_t stride = view.strides[a] + view.strides[b];
   view.sizes.erase(std::max(a, b));
@@ -121,7 +135,8 @@ View diagonal_view(const Tensor& tensor, std::int64_t offset, std::int64_t dim1,
 View select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   check(tensor.dim() != 0, ErrorKind::Index, "select() cannot be applied to a 0-dim tensor.");
   const std::int64_t d = wrap_dim(dim, tensor.dim(), "select"), size = tensor.sizes()[d];
-  check(index >= -size && index < size, ErrorKind::Index, "select(): index ", index, " out of range for tensor of size ", tensor.sizes(), " at dimension ", d);
+  check(index >= -size && index < size, ErrorKind::Index, "select(): index ", index,
+        " out of range for tensor of size ", tensor.sizes(), " at dimension ", d);
   View view{Dims(tensor.sizes()), Dims(tensor.strides()), tensor.offset()};
   view.offset += (index < 0 ? index + size : index) * view.strides[d];
   view.sizes.erase(d);
@@ -129,11 +144,14 @@ View select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   return view;
 }
 
-View slice_view(const Tensor& tensor, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> end, std::int64_t step) {
+View slice_view(const Tensor& tensor, std::int64_t dim, std::optional<std::int64_t> start,
+                std::optional<std::int64_t> end, std::int64_t step) {
   check(tensor.dim() != 0, ErrorKind::Runtime, "slice() cannot be applied to a 0-dim tensor.");
   check(step > 0, ErrorKind::Runtime, "slice step must be positive");
   const std::int64_t d = wrap_dim(dim, tensor.dim(), "slice"), size = tensor.sizes()[d];
-  auto clamp = [size](std::int64_t value) { return std::clamp<std::int64_t>(value < 0 ? value + size : value, 0, size); };
+  auto clamp = [size](std::int64_t value) {
+    return std::clamp<std::int64_t>(value < 0 ? value + size : value, 0, size);
+  };
   const std::int64_t first = clamp(start.value_or(0)), last = std::max(clamp(end.value_or(size)), first);
   View view{Dims(tensor.sizes()), Dims(tensor.strides()), tensor.offset() + first * tensor.strides()[d]};
   view.sizes[d] = last == first ? 0 : (last - first - 1) / step + 1;
@@ -141,12 +159,11 @@ View slice_view(const Tensor& tensor, std::int64_t dim, std::optional<std::int64
   return view;
 }
 
-Tensor copy_of(const Tensor& input) {
-  return input.is_meta() ? empty_like(input) : clone(input);
-}
+Tensor copy_of(const Tensor& input) { return input.is_meta() ? empty_like(input) : clone(input); }
 Tensor scattered(const char* op, const Tensor& src, const Tensor& result, const View& view) {
-  check(src.sizes() == IntSpan(view.sizes), ErrorKind::Runtime, op, ": expected src to have a size equal to the slice of self. src size = ",
-        src.sizes(), ", slice size = ", view.sizes);
+  check(src.sizes() == IntSpan(view.sizes), ErrorKind::Runtime, op,
+        ": expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+        ", slice size = ", view.sizes);
   if (!result.is_meta() && src.numel() != 0) copy_into(shown(result, view), src);
   return result;
 }
@@ -155,24 +172,27 @@ Tensor select_scatter(const Tensor& input, const Tensor& src, std::int64_t dim, 
   const Tensor result = copy_of(input);
   return scattered("select_scatter", src, result, select_view(result, dim, index));
 }
-Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> end,
-                     std::int64_t step) {
+Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim, std::optional<std::int64_t> start,
+                     std::optional<std::int64_t> end, std::int64_t step) {
   const Tensor result = copy_of(input);
   return scattered("slice_scatter", src, result, slice_view(result, dim, start, end, step));
 }
-Tensor diagonal_scatter(const Tensor& input, const Tensor& src, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+Tensor diagonal_scatter(const Tensor& input, const Tensor& src, std::int64_t offset, std::int64_t dim1,
+                        std::int64_t dim2) {
   const Tensor result = copy_of(input);
   return scattered("diagonal_scatter", src, result, diagonal_view(result, offset, dim1, dim2));
 }
 // The copy keeps input's offset and strides, so that the geometry means the same in both.
-Tensor as_strided_scatter(const Tensor& input, const Tensor& src, IntSpan size, IntSpan stride, std::optional<std::int64_t> storage_offset) {
+Tensor as_strided_scatter(const Tensor& input, const Tensor& src, IntSpan size, IntSpan stride,
+                          std::optional<std::int64_t> storage_offset) {
   const std::int64_t offset = storage_offset.value_or(input.offset());
   check_in_storage(input, size, stride, offset, input.dtype(), "as_strided_scatter");
   const std::int64_t bytes = input.storage()->bytes();
   Tensor whole = empty({std::max<std::int64_t>(bytes / input.itemsize(), 1)}, input.dtype(), input.device());
   const Tensor result = alias(whole, input.sizes(), input.strides(), input.offset());
   if (!input.is_meta()) {
-    std::memcpy(whole.data(), input.storage()->data(), static_cast<std::size_t>(bytes / input.itemsize() * input.itemsize()));
+    std::memcpy(whole.data(), input.storage()->data(),
+                static_cast<std::size_t>(bytes / input.itemsize() * input.itemsize()));
   }
   return scattered("as_strided_scatter", src, result, View{Dims(size), Dims(stride), offset});
 }
@@ -185,8 +205,8 @@ Tensor select_backward(const Tensor& grad, IntSpan sizes, std::int64_t dim, std:
   const Tensor result = blank(grad, sizes);
   return scattered("select_backward", grad, result, select_view(result, dim, index));
 }
-Tensor slice_backward(const Tensor& grad, IntSpan sizes, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> end,
-                      std::int64_t step) {
+Tensor slice_backward(const Tensor& grad, IntSpan sizes, std::int64_t dim, std::optional<std::int64_t> start,
+                      std::optional<std::int64_t> end, std::int64_t step) {
   const Tensor result = blank(grad, sizes);
   return scattered("slice_backward", grad, result, slice_view(result, dim, start, end, step));
 }
@@ -201,7 +221,8 @@ Tensor diag_embed(const Tensor& input, std::int64_t offset, std::int64_t dim1, s
   check(a != b, ErrorKind::Runtime, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   check(offset > INT64_MIN, ErrorKind::Runtime, "diag_embed: offset ", offset, " is too small.");
   std::int64_t side = 0;
-  check(!__builtin_add_overflow(input.sizes().back(), offset < 0 ? -offset : offset, &side), ErrorKind::Runtime, "diag_embed: offset ", offset, " is too large.");
+  check(!__builtin_add_overflow(input.sizes().back(), offset < 0 ? -offset : offset, &side), ErrorKind::Runtime,
+        "diag_embed: offset ", offset, " is too large.");
   Dims sizes(input.sizes());
   sizes.resize(input.dim() - 1);
   sizes.insert(std::min(a, b), side);

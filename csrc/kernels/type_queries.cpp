@@ -9,7 +9,9 @@ DType promote_types_op(DType type1, DType type2) { return promote_types(type1, t
 
 DType result_type_op(const Tensor& tensor1, const Tensor& tensor2) { return result_type(tensor1, tensor2); }
 
-DType result_type_number(const Scalar& number, const Tensor& tensor) { return result_type(wrapped_number(number), tensor); }
+DType result_type_number(const Scalar& number, const Tensor& tensor) {
+  return result_type(wrapped_number(number), tensor);
+}
 
 DType result_type_numbers(const Scalar& number1, const Scalar& number2) {
   return result_type(wrapped_number(number1), wrapped_number(number2));

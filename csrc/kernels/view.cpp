@@ -34,7 +34,8 @@ Tensor reshape(const Tensor& input, IntSpan shape) {
 Tensor flatten(const Tensor& input, std::int64_t start_dim, std::int64_t end_dim) {
   const std::int64_t n = input.dim();
   const std::int64_t start = wrap_dim(start_dim, n, "flatten"), end = wrap_dim(end_dim, n, "flatten");
-  check(start <= end, ErrorKind::Runtime, "flatten: start_dim cannot come after end_dim, got ", start_dim, " and ", end_dim, ".");
+  check(start <= end, ErrorKind::Runtime, "flatten: start_dim cannot come after end_dim, got ", start_dim, " and ",
+        end_dim, ".");
   if (n == 0) return reshape_to(input, {1});
   if (start == end) return input;
   Dims sizes;
@@ -53,12 +54,14 @@ Tensor unflatten(const Tensor& input, std::int64_t dim, IntSpan sizes) {
   const std::int64_t own = input.dim() == 0 ? 1 : input.sizes()[at];
   std::int64_t known = 1, unknown = -1;
   for (std::int64_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == -1 && unknown < 0) unknown = d;
-    else known = checked_mul(known, sizes[d], "unflatten");
+    if (sizes[d] == -1 && unknown < 0)
+      unknown = d;
+    else
+      known = checked_mul(known, sizes[d], "unflatten");
   }
   const bool fits = unknown < 0 ? known == own : (known > 0 && own % known == 0);
-  check(fits, ErrorKind::Runtime, "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (", own,
-        ") in the input tensor");
+  check(fits, ErrorKind::Runtime, "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim,
+        " (", own, ") in the input tensor");
   const Dims inner = infer_size(sizes, own, "unflatten");
   Dims result;
   for (std::int64_t d = 0; d < at; ++d) result.push_back(input.sizes()[d]);
@@ -105,7 +108,8 @@ Tensor transpose(const Tensor& input, std::int64_t dim0, std::int64_t dim1, cons
 }
 
 Tensor t(const Tensor& input, const Out& out) {
-  check(input.dim() <= 2, ErrorKind::Runtime, "t() expects a tensor with <= 2 dimensions, but self is ", input.dim(), "D");
+  check(input.dim() <= 2, ErrorKind::Runtime, "t() expects a tensor with <= 2 dimensions, but self is ", input.dim(),
+        "D");
   return swapped(input, 0, input.dim() == 2 ? 1 : 0, out);
 }
 
@@ -121,15 +125,16 @@ Tensor numpy_t(const Tensor& input) {
 
 Tensor matrix_transpose(const Tensor& input) {
   const std::int64_t n = input.dim();
-  check(n >= 2, ErrorKind::Runtime, "tensor.mT is only supported on matrices or batches of matrices. Got ", n, "-D tensor.");
+  check(n >= 2, ErrorKind::Runtime, "tensor.mT is only supported on matrices or batches of matrices. Got ", n,
+        "-D tensor.");
   return swapped(input, n - 2, n - 1, {});
 }
 
 Tensor movedim(const Tensor& input, IntSpan source, IntSpan destination) {
   const std::int64_t n = input.dim();
   check(source.size() == destination.size(), ErrorKind::Runtime,
-        "movedim: Invalid source or destination dims: source (", source, " dims) should contain the same number of dims as destination (",
-        destination, " dims)");
+        "movedim: Invalid source or destination dims: source (", source,
+        " dims) should contain the same number of dims as destination (", destination, " dims)");
   const Dims from = wrap_distinct_dims(source, n, "movedim"), to = wrap_distinct_dims(destination, n, "movedim");
   if (n == 0) return alias(input);
   Dims order = Dims::filled(n, -1);
@@ -180,7 +185,8 @@ Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
   const std::int64_t at = wrap_dim(dim, input.dim(), "select");
   const std::int64_t size = input.sizes()[at];
   if (index < -size || index >= size) [[unlikely]] {
-    fail(ErrorKind::Index, "select(): index ", index, " out of range for tensor of size ", input.sizes(), " at dimension ", at);
+    fail(ErrorKind::Index, "select(): index ", index, " out of range for tensor of size ", input.sizes(),
+         " at dimension ", at);
   }
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t offset = input.offset() + (index < 0 ? index + size : index) * strides[at];
@@ -214,17 +220,19 @@ Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::in
   check(input.dim() != 0, ErrorKind::Runtime, "narrow() cannot be applied to a 0-dim tensor.");
   check(length >= 0, ErrorKind::Runtime, "narrow(): length must be non-negative.");
   const std::int64_t at = wrap_dim(dim, input.dim(), "narrow"), size = input.sizes()[at];
-  check(start >= -size && start <= size, ErrorKind::Index, "start out of range (expected to be in range of [", -size, ", ", size,
-        "], but got ", start, ")");
+  check(start >= -size && start <= size, ErrorKind::Index, "start out of range (expected to be in range of [", -size,
+        ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
-  check(start <= size - length, ErrorKind::Runtime, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
+  check(start <= size - length, ErrorKind::Runtime, "start (", start, ") + length (", length,
+        ") exceeds dimension size (", size, ").");
   Dims sizes(input.sizes());
   sizes[at] = length;
   return alias(input, sizes, input.strides(), input.offset() + start * input.strides()[at]);
 }
 
 Tensor narrow_tensor(const Tensor& input, std::int64_t dim, const Tensor& start, std::int64_t length) {
-  check(start.dim() == 0 && is_integral(start.dtype(), false), ErrorKind::Runtime, "start must be an 0-dim integral Tensor.");
+  check(start.dim() == 0 && is_integral(start.dtype(), false), ErrorKind::Runtime,
+        "start must be an 0-dim integral Tensor.");
   return narrow(input, dim, item(start).to_int(), length);
 }
 
@@ -235,8 +243,10 @@ Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t rows = sizes[a], columns = sizes[b];
   std::int64_t length = 0;
-  if (offset >= 0) length = offset >= columns ? 0 : std::min(rows, columns - offset);
-  else length = offset <= -rows ? 0 : std::min(rows + offset, columns);
+  if (offset >= 0)
+    length = offset >= columns ? 0 : std::min(rows, columns - offset);
+  else
+    length = offset <= -rows ? 0 : std::min(rows + offset, columns);
   std::int64_t at = input.offset();
   // An empty diagonal keeps the offset, so that it stays within the storage.
   if (length > 0) at += offset >= 0 ? offset * strides[b] : -offset * strides[a];
@@ -261,7 +271,8 @@ Tensor unfold(const Tensor& input, std::int64_t dimension, std::int64_t size, st
   const std::int64_t n = input.dim(), at = wrap_dim(dimension, n, "unfold");
   const std::int64_t own = n == 0 ? 1 : input.sizes()[at];
   check(size >= 0, ErrorKind::Runtime, "size is ", size, " but must be >= 0");
-  check(size <= own, ErrorKind::Runtime, "maximum size for tensor at dimension ", at, " is ", own, " but size is ", size);
+  check(size <= own, ErrorKind::Runtime, "maximum size for tensor at dimension ", at, " is ", own, " but size is ",
+        size);
   check(step > 0, ErrorKind::Runtime, "step is ", step, " but must be > 0");
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t stride = n == 0 ? 1 : strides[at];

@@ -17,24 +17,28 @@ Tensor with_dtype(const Tensor& input, DType dtype, IntSpan sizes, IntSpan strid
 
 Tensor view_dtype(const Tensor& input, DType dtype) {
   const std::int64_t from = input.itemsize(), to = itemsize(dtype), n = input.dim();
-  check(!input.is_conj(), ErrorKind::Runtime, "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.");
-  check(!input.is_neg(), ErrorKind::Runtime, "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.");
+  check(!input.is_conj(), ErrorKind::Runtime,
+        "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.");
+  check(!input.is_neg(), ErrorKind::Runtime,
+        "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.");
   if (from == to) return with_dtype(input, dtype, input.sizes(), input.strides(), input.offset());
-  check(n != 0, ErrorKind::Runtime, "self.dim() cannot be 0 to view ", torch_name_of(input.dtype()), " as ", torch_name_of(dtype),
-        " (different element sizes)");
+  check(n != 0, ErrorKind::Runtime, "self.dim() cannot be 0 to view ", torch_name_of(input.dtype()), " as ",
+        torch_name_of(dtype), " (different element sizes)");
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t ratio = from > to ? from / to : to / from;
   if (from > to) {
-    check(strides.back() == 1, ErrorKind::Runtime, "self.stride(-1) must be 1 to view ", torch_name_of(input.dtype()), " as ",
-          torch_name_of(dtype), " (different element sizes), but got ", strides.back());
+    check(strides.back() == 1, ErrorKind::Runtime, "self.stride(-1) must be 1 to view ", torch_name_of(input.dtype()),
+          " as ", torch_name_of(dtype), " (different element sizes), but got ", strides.back());
     for (std::int64_t d = 0; d + 1 < n; ++d) strides[d] = checked_mul(strides[d], ratio, "view");
     sizes.back() = checked_mul(sizes.back(), ratio, "view");
     return with_dtype(input, dtype, sizes, strides, input.offset() * ratio);
   }
   check(sizes.back() % ratio == 0, ErrorKind::Runtime, "self.size(-1) must be divisible by ", ratio, " to view ",
-        torch_name_of(input.dtype()), " as ", torch_name_of(dtype), " (different element sizes), but got ", sizes.back());
-  check(input.offset() % ratio == 0, ErrorKind::Runtime, "self.storage_offset() must be divisible by ", ratio, " to view ",
-        torch_name_of(input.dtype()), " as ", torch_name_of(dtype), " (different element sizes), but got ", input.offset());
+        torch_name_of(input.dtype()), " as ", torch_name_of(dtype), " (different element sizes), but got ",
+        sizes.back());
+  check(input.offset() % ratio == 0, ErrorKind::Runtime, "self.storage_offset() must be divisible by ", ratio,
+        " to view ", torch_name_of(input.dtype()), " as ", torch_name_of(dtype), " (different element sizes), but got ",
+        input.offset());
   for (std::int64_t d = 0; d < n; ++d) {
     const bool last = d + 1 == n;
     check(last ? strides[d] == 1 : strides[d] % ratio == 0, ErrorKind::Runtime, "self.stride(", d, ") must be ",
@@ -48,8 +52,10 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
 
 Tensor view_as_real(const Tensor& input) {
   check(is_complex(input.dtype()), ErrorKind::Runtime, "view_as_real is only supported for complex tensors");
-  check(!input.is_conj(), ErrorKind::Runtime, "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "
-        "conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that the resulting tensor "
+  check(!input.is_conj(), ErrorKind::Runtime,
+        "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "
+        "conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that the resulting "
+        "tensor "
         "will NOT alias the original.");
   Dims sizes(input.sizes()), strides(input.strides());
   for (std::int64_t& stride : strides) stride *= 2;
@@ -63,7 +69,8 @@ Tensor view_as_real(const Tensor& input) {
 Tensor view_as_complex(const Tensor& input) {
   const DType dtype = input.dtype();
   check(dtype == DType::Float32 || dtype == DType::Float64, ErrorKind::Runtime,
-        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ", torch_name_of(dtype));
+        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
+        torch_name_of(dtype));
   check(input.dim() != 0, ErrorKind::Runtime, "Input tensor must have one or more dimensions");
   Dims sizes(input.sizes()), strides(input.strides());
   check(sizes.back() == 2, ErrorKind::Runtime, "Tensor must have a last dimension of size 2");
@@ -84,7 +91,8 @@ Tensor view_as_complex(const Tensor& input) {
 Tensor part(const Tensor& input, bool imaginary) {
   Dims strides(input.strides());
   for (std::int64_t& stride : strides) stride *= 2;
-  Tensor result = with_dtype(input, to_real(input.dtype()), input.sizes(), strides, input.offset() * 2 + (imaginary ? 1 : 0));
+  Tensor result =
+      with_dtype(input, to_real(input.dtype()), input.sizes(), strides, input.offset() * 2 + (imaginary ? 1 : 0));
   result.impl()->neg = input.is_neg() != (imaginary && input.is_conj());
   return result;
 }
@@ -131,12 +139,15 @@ Tensor resize(const Tensor& input, IntSpan size, MemoryFormat format, const Out&
 // Makes input an alias of source's storage.
 Tensor set_source(const Tensor& input, const Tensor& source, std::int64_t storage_offset, std::optional<IntSpan> size,
                   std::optional<IntSpan> stride, const Out& out) {
-  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "set_: expected source of dtype ", name_of(input.dtype()), ", got ",
-        name_of(source.dtype()), ".");
-  check(input.device() == source.device(), ErrorKind::Runtime, "set_: expected source on ", input.device(), ", got ", source.device(), ".");
+  check(input.dtype() == source.dtype(), ErrorKind::Runtime, "set_: expected source of dtype ", name_of(input.dtype()),
+        ", got ", name_of(source.dtype()), ".");
+  check(input.device() == source.device(), ErrorKind::Runtime, "set_: expected source on ", input.device(), ", got ",
+        source.device(), ".");
   const Tensor& target = out.inplace ? out[0] : input;
   const Dims sizes = size ? Dims(*size) : Dims(source.sizes());
-  const Dims strides = stride && !stride->empty() ? Dims(*stride) : size ? contiguous_strides(sizes) : Dims(source.strides());
+  const Dims strides = stride && !stride->empty() ? Dims(*stride)
+                       : size                     ? contiguous_strides(sizes)
+                                                  : Dims(source.strides());
   const std::int64_t offset = size ? storage_offset : source.offset();
   check_in_storage(source, sizes, strides, offset, source.dtype(), "set_");
   TensorImpl* impl = target.impl();
@@ -147,10 +158,17 @@ Tensor set_source(const Tensor& input, const Tensor& source, std::int64_t storag
 }
 
 const Kernel kernels[] = {
-    {"view_dtype", &view_dtype},     {"view_as_real", &view_as_real}, {"view_as_complex", &view_as_complex},
-    {"real", &real},                 {"imag", &imag},                 {"conj", &conj_view},
-    {"neg_view", &neg_view},         {"resolve_conj", &resolve_conj}, {"resolve_neg", &resolve_neg},
-    {"resize", &resize},             {"set_source", &set_source},
+    {"view_dtype", &view_dtype},
+    {"view_as_real", &view_as_real},
+    {"view_as_complex", &view_as_complex},
+    {"real", &real},
+    {"imag", &imag},
+    {"conj", &conj_view},
+    {"neg_view", &neg_view},
+    {"resolve_conj", &resolve_conj},
+    {"resolve_neg", &resolve_neg},
+    {"resize", &resize},
+    {"set_source", &set_source},
 };
 
 }  // namespace

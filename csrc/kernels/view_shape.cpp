@@ -15,13 +15,16 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b, const char* op) {
 
 void check_sizes_nonnegative(IntSpan sizes, const char* op) {
   for (const std::int64_t size : sizes) {
-    if (size < 0) [[unlikely]] fail(ErrorKind::Runtime, op, ": expected non-negative sizes, got ", sizes, ".");
+    if (size < 0) [[unlikely]]
+      fail(ErrorKind::Runtime, op, ": expected non-negative sizes, got ", sizes, ".");
   }
-  check(sizes.size() <= kMaxDims, ErrorKind::Runtime, op, ": expected at most ", kMaxDims, " dims, got ", sizes.size(), ".");
+  check(sizes.size() <= kMaxDims, ErrorKind::Runtime, op, ": expected at most ", kMaxDims, " dims, got ", sizes.size(),
+        ".");
 }
 
 Dims infer_size(IntSpan sizes, std::int64_t numel, const char* op) {
-  check(sizes.size() <= kMaxDims, ErrorKind::Runtime, op, ": expected at most ", kMaxDims, " dims, got ", sizes.size(), ".");
+  check(sizes.size() <= kMaxDims, ErrorKind::Runtime, op, ": expected at most ", kMaxDims, " dims, got ", sizes.size(),
+        ".");
   std::int64_t known = 1, unknown = -1;
   for (std::int64_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == -1) {
@@ -58,7 +61,8 @@ std::optional<Dims> view_strides(IntSpan old_sizes, IntSpan old_strides, IntSpan
     for (std::int64_t d = n - 2; d >= 0; --d) strides[d] = std::max<std::int64_t>(sizes[d + 1], 1) * strides[d + 1];
     return strides;
   }
-  // Walk both shapes from the back. A run of old dims that is contiguous within itself must be covered exactly by new dims.
+  // Walk both shapes from the back. A run of old dims that is contiguous within itself must be covered exactly by new
+  // dims.
   std::int64_t d = n - 1, run_stride = old_strides.back(), run = 1, covered = 1;
   for (std::int64_t old = old_sizes.size() - 1; old >= 0; --old) {
     run *= old_sizes[old];
@@ -94,13 +98,15 @@ Dims expand_strides(IntSpan sizes, IntSpan strides, IntSpan target, const char* 
     std::int64_t stride = d >= lead ? strides[d - lead] : (d == n - 1 ? 1 : expanded[d + 1] * result[d + 1]);
     std::int64_t size = target[d];
     if (size == -1) {
-      check(d >= lead, ErrorKind::Runtime, op, ": the expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension ", d);
+      check(d >= lead, ErrorKind::Runtime, op,
+            ": the expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension ", d);
       size = own;
     }
     check(size >= 0, ErrorKind::Runtime, op, ": expected sizes of at least -1, got ", target, ".");
     if (size != own) {
-      check(own == 1, ErrorKind::Runtime, op, ": The expanded size of the tensor (", size, ") must match the existing size (", own,
-            ") at non-singleton dimension ", d, ".  Target sizes: ", target, ".  Tensor sizes: ", sizes);
+      check(own == 1, ErrorKind::Runtime, op, ": The expanded size of the tensor (", size,
+            ") must match the existing size (", own, ") at non-singleton dimension ", d, ".  Target sizes: ", target,
+            ".  Tensor sizes: ", sizes);
       stride = 0;
     }
     expanded[d] = size;
@@ -128,7 +134,8 @@ std::int64_t max_position(IntSpan sizes, IntSpan strides, const char* op) {
     if (sizes[d] == 0) return -1;
     const std::int64_t reach = checked_mul(sizes[d] - 1, strides[d], op);
     if (__builtin_add_overflow(last, reach, &last)) {
-      fail(ErrorKind::Runtime, op, ": expected a geometry within int64, got size ", sizes, " and stride ", strides, ".");
+      fail(ErrorKind::Runtime, op, ": expected a geometry within int64, got size ", sizes, " and stride ", strides,
+           ".");
     }
   }
   return last;
@@ -136,11 +143,12 @@ std::int64_t max_position(IntSpan sizes, IntSpan strides, const char* op) {
 
 void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std::int64_t offset, DType dtype,
                       const char* op) {
-  check(sizes.size() == strides.size(), ErrorKind::Runtime, op, ": mismatch in length of strides and shape, got size ", sizes,
-        " and stride ", strides, ".");
+  check(sizes.size() == strides.size(), ErrorKind::Runtime, op, ": mismatch in length of strides and shape, got size ",
+        sizes, " and stride ", strides, ".");
   check_sizes_nonnegative(sizes, op);
   for (const std::int64_t stride : strides) {
-    check(stride >= 0, ErrorKind::Runtime, op, ": Negative strides are not supported at the moment, got strides: ", strides);
+    check(stride >= 0, ErrorKind::Runtime, op,
+          ": Negative strides are not supported at the moment, got strides: ", strides);
   }
   check(offset >= 0, ErrorKind::Runtime, op, ": Tensor: invalid storage offset ", offset);
   checked_numel(sizes);
@@ -149,8 +157,8 @@ void check_in_storage(const Tensor& tensor, IntSpan sizes, IntSpan strides, std:
   std::int64_t end = 0, bytes = 0;
   const bool overflow = __builtin_add_overflow(last, offset, &end) || __builtin_add_overflow(end, 1, &end) ||
                         __builtin_mul_overflow(end, itemsize(dtype), &bytes);
-  check(!overflow && bytes <= tensor.storage()->bytes(), ErrorKind::Runtime, op, ": setStorage: sizes ", sizes, ", strides ",
-        strides, ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
+  check(!overflow && bytes <= tensor.storage()->bytes(), ErrorKind::Runtime, op, ": setStorage: sizes ", sizes,
+        ", strides ", strides, ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
         " are out of bounds for storage of size ", tensor.storage()->bytes());
 }
 
@@ -159,23 +167,26 @@ void check_out_apart(const char* op, const Out& out, std::initializer_list<const
   const Tensor& target = out[0];
   check_no_internal_overlap(target, op);
   for (const Tensor* input : inputs) {
-    if (input->storage() != target.storage() || input->numel() == 0 || target.numel() == 0 || target.is_meta()) continue;
+    if (input->storage() != target.storage() || input->numel() == 0 || target.numel() == 0 || target.is_meta())
+      continue;
     const char* a = static_cast<const char*>(target.data());
     const char* b = static_cast<const char*>(input->data());
     const std::int64_t a_bytes = (max_position(target.sizes(), target.strides(), op) + 1) * target.itemsize();
     const std::int64_t b_bytes = (max_position(input->sizes(), input->strides(), op) + 1) * input->itemsize();
     check(a + a_bytes <= b || b + b_bytes <= a, ErrorKind::Runtime,
-          "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+          "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+          "location. "
           "Please clone() the tensor before performing the operation.");
   }
 }
 
 void check_out_dtype(const char* op, const Out& out, DType dtype) {
-  check(!out.given() || out[0].dtype() == dtype, ErrorKind::Runtime, op, ": Expected out tensor to have dtype ", name_of(dtype), ", but got ",
-        out.given() ? name_of(out[0].dtype()) : "", " instead");
+  check(!out.given() || out[0].dtype() == dtype, ErrorKind::Runtime, op, ": Expected out tensor to have dtype ",
+        name_of(dtype), ", but got ", out.given() ? name_of(out[0].dtype()) : "", " instead");
 }
 
-Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset, const Out& out) {
+Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset,
+                      const Out& out) {
   if (!out.inplace) return alias(input, sizes, strides, offset);
   TensorImpl* impl = out[0].impl();
   impl->offset = offset;

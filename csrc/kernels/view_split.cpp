@@ -24,7 +24,8 @@ std::vector<Tensor> pieces_of(const Tensor& input, std::int64_t dim, std::int64_
 
 std::vector<Tensor> split(const Tensor& input, std::int64_t split_size, std::int64_t dim) {
   check(input.dim() != 0, ErrorKind::Runtime, "split expects at least a 1-dimensional tensor");
-  check(split_size >= 0, ErrorKind::Runtime, "split expects split_size be non-negative, but got split_size=", split_size);
+  check(split_size >= 0, ErrorKind::Runtime,
+        "split expects split_size be non-negative, but got split_size=", split_size);
   const std::int64_t d = wrap_dim(dim, input.dim(), "split"), size = input.sizes()[d];
   check(split_size > 0 || size == 0, ErrorKind::Runtime,
         "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
@@ -67,8 +68,7 @@ std::vector<Tensor> chunk(const Tensor& input, std::int64_t chunks, std::int64_t
 }
 
 std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
-  check(input.dim() > 0, ErrorKind::Index,
-        "Dimension specified as ", dim, " but tensor has no dimensions");
+  check(input.dim() > 0, ErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
   const std::int64_t d = wrap_dim(dim, input.dim(), "unbind"), size = input.sizes()[d];
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t stride = strides[d];

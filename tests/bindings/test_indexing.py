@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 import flambeau
 
@@ -17,7 +18,9 @@ def slices(size):
 @st.composite
 def basic_indices(draw):
     shape = draw(SIZES)
-    index = [draw(st.integers(-n, n - 1) | slices(n)) for n in shape[: draw(st.integers(0, len(shape)))]]
+    index = [
+        draw(st.integers(-n, n - 1) | slices(n)) for n in shape[: draw(st.integers(0, len(shape)))]
+    ]
     for _ in range(draw(st.integers(0, 2))):
         index.insert(draw(st.integers(0, len(index))), None)
     if draw(st.booleans()):
@@ -34,7 +37,9 @@ def advanced_indices(draw):
         # NumPy puts the result of ints beside arrays elsewhere than PyTorch does: arrays, slices and masks only.
         kind = draw(st.sampled_from(["array", "slice", "array"]))
         index.append(
-            np.array(draw(st.lists(st.integers(-n, n - 1), min_size=6, max_size=6)))[: int(np.prod(width))].reshape(width)
+            np.array(draw(st.lists(st.integers(-n, n - 1), min_size=6, max_size=6)))[
+                : int(np.prod(width))
+            ].reshape(width)
             if kind == "array" and width
             else draw(slices(n))
         )
@@ -186,7 +191,11 @@ def test_repeated_indices_take_the_last_value_or_add():
     x = flambeau.zeros(3)
     index = (flambeau.tensor([0, 0, 2]),)
     assert x.index_put(index, flambeau.tensor([1.0, 2.0, 3.0])).tolist() == [2.0, 0.0, 3.0]
-    assert x.index_put(index, flambeau.tensor([1.0, 2.0, 3.0]), accumulate=True).tolist() == [3.0, 0.0, 3.0]
+    assert x.index_put(index, flambeau.tensor([1.0, 2.0, 3.0]), accumulate=True).tolist() == [
+        3.0,
+        0.0,
+        3.0,
+    ]
 
 
 def test_assignment_from_itself_reads_first():

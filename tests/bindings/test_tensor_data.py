@@ -10,7 +10,8 @@ import flambeau
     ("data", "dtype"),
     [
         (True, flambeau.bool), (1, flambeau.int64), (1.5, flambeau.float32), (1j, flambeau.complex64),
-        ([True, 1], flambeau.int64), ([1, 2.5], flambeau.float32), ([1, 2j], flambeau.complex64), ([], flambeau.float32),
+        ([True, 1], flambeau.int64), ([1, 2.5], flambeau.float32), ([1, 2j], flambeau.complex64),
+        ([], flambeau.float32),
         (np.float64(1), flambeau.float64), ([np.float32(1)], flambeau.float32), ([np.int32(1)], flambeau.int32),
         (np.bool_(True), flambeau.bool), (np.ones(2, np.float16), flambeau.float16), (range(3), flambeau.int64),
     ],

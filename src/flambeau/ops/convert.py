@@ -1,4 +1,4 @@
-"""Copies and conversions: clone, contiguous, to and its shorthands, fill_, copy_, the *_copy forms, promotion queries."""
+"""Copies and conversions: clone, contiguous, to and its shorthands, fill_, copy_, *_copy forms, promotion."""
 
 import builtins
 
@@ -100,7 +100,8 @@ def _cpu(input, memory_format=None):
 
 
 _TYPE_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half",
     "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }  # fmt: skip
@@ -161,7 +162,9 @@ def fill_tensor_vjp_value(grad):
 fill = overload("fill", fill_tensor, fill_number, methods=("fill",))
 fill_ = overload("fill_", fill_tensor.inplace, fill_number.inplace, methods=("fill_",))
 
-zero = native("zero(Tensor input) -> Tensor", methods=("zero",), inplace=True, doc="Every element set to 0.")
+zero = native(
+    "zero(Tensor input) -> Tensor", methods=("zero",), inplace=True, doc="Every element set to 0."
+)
 zero_ = zero.inplace
 
 
@@ -286,8 +289,14 @@ result_type = overload(
         "result_type(Tensor tensor1, Tensor tensor2) -> dtype",
         doc="The dtype of a result computed from both; numbers and 0-d tensors only decide the category.",
     ),
-    native("result_type_number(Scalar scalar, Tensor tensor) -> dtype", doc="result_type of a number and a tensor."),
-    native("result_type_numbers(Scalar scalar1, Scalar scalar2) -> dtype", doc="result_type of two numbers."),
+    native(
+        "result_type_number(Scalar scalar, Tensor tensor) -> dtype",
+        doc="result_type of a number and a tensor.",
+    ),
+    native(
+        "result_type_numbers(Scalar scalar1, Scalar scalar2) -> dtype",
+        doc="result_type of two numbers.",
+    ),
 )
 
 
@@ -329,8 +338,12 @@ def sum_to_size(input, *size):
         size = tuple(size[0])
     lead = input.ndim - len(size)
     if lead < 0 or any(n not in (1, m) for n, m in zip(size, input.shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
-    dims = [d for d in range(input.ndim) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
+        raise RuntimeError(
+            f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}."
+        )
+    dims = [
+        d for d in range(input.ndim) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)
+    ]
     return (input.sum(dims, keepdim=True) if dims else input).reshape(size)
 
 
@@ -360,7 +373,9 @@ def apply_(input, callable):
 @composite(methods=("map_",))
 def map_(input, tensor, callable):
     """Replace each element by callable(element, element of tensor), in place; slow."""
-    pairs = zip(input.reshape(-1).tolist(), tensor.expand(input.shape).reshape(-1).tolist(), strict=True)
+    pairs = zip(
+        input.reshape(-1).tolist(), tensor.expand(input.shape).reshape(-1).tolist(), strict=True
+    )
     values = [callable(a, b) for a, b in pairs]
     return input.copy_(_C.tensor(values, dtype=input.dtype).reshape(input.shape))
 
@@ -399,7 +414,7 @@ def is_nonzero(input):
 _C.TensorBase.is_nonzero = is_nonzero
 
 __all__ = [
-    "can_cast", "clone", "fill", "fill_", "get_device", "is_complex", "is_floating_point", "is_inference", "is_nonzero", "is_tensor", "narrow_copy", "numel", "promote_types", "resize_as_", "result_type",
-    "zero_",
+    "can_cast", "clone", "fill", "fill_", "get_device", "is_complex", "is_floating_point", "is_inference",
+    "is_nonzero", "is_tensor", "narrow_copy", "numel", "promote_types", "resize_as_", "result_type", "zero_",
     *_COPIES,
 ]  # fmt: skip

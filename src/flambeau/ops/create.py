@@ -28,7 +28,9 @@ empty_permuted = native(
     f"empty_permuted(int[] size, int[] physical_layout, *, {_FACTORY}) -> Tensor",
     doc="A dense tensor whose dims lie in memory in the order physical_layout, slowest first.",
 )
-scalar_tensor = native(f"scalar_tensor(Scalar s, *, {_FACTORY}) -> Tensor", doc="A 0-d tensor of one number.")
+scalar_tensor = native(
+    f"scalar_tensor(Scalar s, *, {_FACTORY}) -> Tensor", doc="A 0-d tensor of one number."
+)
 
 _LIKE = f"{_FACTORY}, memory_format? memory_format=None"
 _NO_GRADIENT = "only the size of input is used"
@@ -85,10 +87,14 @@ new_empty_strided = native(
 )
 
 eye = native(
-    f"eye(int n, int? m=None, *, {_FACTORY}) -> Tensor", out=True, doc="Ones on the diagonal of an (n, m) matrix of zeros."
+    f"eye(int n, int? m=None, *, {_FACTORY}) -> Tensor",
+    out=True,
+    doc="Ones on the diagonal of an (n, m) matrix of zeros.",
 )
 
-arange_end = native(f"arange_end(Scalar end, *, {_FACTORY}) -> Tensor", out=True, doc="0, 1, ... below end.")
+arange_end = native(
+    f"arange_end(Scalar end, *, {_FACTORY}) -> Tensor", out=True, doc="0, 1, ... below end."
+)
 arange_start = native(
     f"arange(Scalar start, Scalar end, Scalar step=1, *, {_FACTORY}) -> Tensor",
     out=True,
@@ -116,8 +122,12 @@ def _spaces(name, number, extra):
     """The forms with tensors as start or end; 0-d tensors otherwise pass for numbers."""
     reason = "the values are not followed into the sequence"
     tail = f"int steps, {extra}*, {_FACTORY}) -> Tensor"
-    both = native(f"{name}_tensors(Tensor start, Tensor end, {tail}", out=True, non_differentiable=reason)
-    end = native(f"{name}_end(Scalar start, Tensor end, {tail}", out=True, non_differentiable=reason)
+    both = native(
+        f"{name}_tensors(Tensor start, Tensor end, {tail}", out=True, non_differentiable=reason
+    )
+    end = native(
+        f"{name}_end(Scalar start, Tensor end, {tail}", out=True, non_differentiable=reason
+    )
     return overload(name, number, both, end)
 
 
@@ -133,7 +143,9 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         obj: a tensor, a NumPy array or scalar, an object with the DLPack or buffer protocol, a number or sequences.
         copy: True always copies, False raises ValueError where a copy is needed, None copies if needed.
     """
-    shared = isinstance(obj, _C.TensorBase) or type(obj).__module__ == "numpy" and hasattr(obj, "ndim") and obj.ndim > 0
+    shared = isinstance(obj, _C.TensorBase) or (
+        type(obj).__module__ == "numpy" and hasattr(obj, "ndim") and obj.ndim > 0
+    )
     if not shared and hasattr(obj, "__dlpack__"):
         obj, shared = _C.from_dlpack(obj), True
     if not shared:
@@ -143,7 +155,9 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     result = as_tensor(obj)
     wanted = result.to(device=device, dtype=dtype)
     if copy is False and wanted is not result:
-        raise ValueError("can't alias tensor with another dtype or device: asarray: expected copy to be None or True.")
+        raise ValueError(
+            "can't alias tensor with another dtype or device: asarray: expected copy to be None or True."
+        )
     if copy and wanted is result:
         wanted = result.clone()
     if requires_grad and not wanted.requires_grad:
@@ -169,12 +183,15 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     if total == 0:
         raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
     if not 0 <= offset < total:
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({total} bytes) minus 1")
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({total} bytes) minus 1"
+        )
     if count == 0 or count < -1:
         raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
     if count < 0 and (total - offset) % size != 0:
         raise ValueError(
-            f"buffer length ({total - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+            f"buffer length ({total - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+            f"size ({size})"
         )
     length = (total - offset) // size if count < 0 else count
     if offset + length * size > total:
@@ -190,7 +207,9 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 @composite(methods=("new_tensor",))
 def new_tensor(input, data, *, dtype=None, device=None, requires_grad=False):
     """A new tensor of data with the dtype and device of input."""
-    return tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+    return tensor(
+        data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad
+    )
 
 
 @composite(methods=("new",))
@@ -205,6 +224,7 @@ def new(input, *args, device=None):
 globals()["range"] = range_op
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "frombuffer", "full", "full_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "frombuffer", "full",
+    "full_like",
     "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip

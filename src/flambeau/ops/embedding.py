@@ -1,10 +1,11 @@
-"""Rows of a table: embedding, embedding_bag, one_hot. The functions of nn.functional; torch.embedding is embedding_rows."""
+"""Rows of a table: embedding, embedding_bag, one_hot. nn.functional re-exports them."""
 
 from .join import interleave_index
 from .registry import composite, native
 
 embedding_rows = native(
-    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
     doc="weight[indices], rows of a 2-d table; the row padding_idx gets no gradient.",
 )
 
@@ -15,7 +16,8 @@ def embedding_vjp(grad, weight_meta, indices, padding_idx, scale_grad_by_freq):
 
 
 embedding_backward = native(
-    "embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor",
+    "embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, "
+    "bool scale_grad_by_freq) -> Tensor",
     doc="Sum of the cotangent rows per table row: the gradient of embedding.",
 )
 
@@ -24,7 +26,9 @@ embedding_backward = native(
 def embedding_backward_vjp(grad, indices, padding_idx, scale_grad_by_freq):
     rows = grad[indices]
     if scale_grad_by_freq:
-        counts = grad.new_zeros(grad.shape[0]).index_add(0, indices.reshape(-1), grad.new_ones(indices.numel()))
+        counts = grad.new_zeros(grad.shape[0]).index_add(
+            0, indices.reshape(-1), grad.new_ones(indices.numel())
+        )
         rows = rows / counts[indices].unsqueeze(-1)
     return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
@@ -86,7 +90,15 @@ def _renormalised(weight, input, max_norm, norm_type):
 
 
 @composite
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+def embedding(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
     """Look rows up in a table.
 
     Args:
@@ -107,7 +119,9 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         padding_idx = _padding_row(padding_idx, weight.shape[0])
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
-    return embedding_rows(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)
+    return embedding_rows(
+        weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse
+    )
 
 
 def _check_bags(input, offsets, mode, per_sample_weights):
@@ -116,8 +130,8 @@ def _check_bags(input, offsets, mode, per_sample_weights):
     if per_sample_weights is not None:
         if per_sample_weights.shape != input.shape:
             raise ValueError(
-                f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must have "
-                f"the same shape as the input ({list(input.shape)})"
+                f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it must "
+                f"have the same shape as the input ({list(input.shape)})"
             )
         if mode != "sum":
             raise NotImplementedError(
@@ -126,8 +140,8 @@ def _check_bags(input, offsets, mode, per_sample_weights):
             )
     if input.ndim == 2 and offsets is not None:
         raise ValueError(
-            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
-            f"However, found offsets of type {type(offsets)}"
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+            f"sequences. However, found offsets of type {type(offsets)}"
         )
     if input.ndim == 1:
         if offsets is None:
@@ -135,7 +149,9 @@ def _check_bags(input, offsets, mode, per_sample_weights):
         if offsets.ndim != 1:
             raise ValueError("offsets has to be a 1D Tensor")
     elif input.ndim != 2:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+        )
 
 
 @composite
@@ -171,13 +187,19 @@ def embedding_bag(
         _renormalised(weight, input, max_norm, norm_type)
     if mode != "max" and not scale_grad_by_freq:
         return bag_sum(weight, input, numbers, per_sample_weights, bags, mode == "mean", padding)
-    return _bags_of_rows(weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights)
+    return _bags_of_rows(
+        weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights
+    )
 
 
-def _bags_of_rows(weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights):
+def _bags_of_rows(
+    weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights
+):
     """Over all rows: for the maximum, and for gradients scaled by frequency."""
     if input.numel() and not 0 <= int(input.min()) <= int(input.max()) < weight.shape[0]:
-        raise RuntimeError(f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]}).")
+        raise RuntimeError(
+            f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]})."
+        )
     rows = embedding_rows(weight, input, padding, scale_grad_by_freq)  # (n, dim)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)

@@ -69,7 +69,11 @@ def _selected_like(grad, dim, index, source_meta):
 @index_add.vjp("source")
 def index_add_vjp_source(grad, dim, index, source_meta, alpha):
     picked = _selected_like(grad, dim, index, source_meta)
-    return picked if alpha == 1 else picked * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
+    return (
+        picked
+        if alpha == 1
+        else picked * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
+    )
 
 
 index_copy = native(
@@ -114,7 +118,12 @@ def index_fill_vjp(grad, dim, index):
 @index_fill_tensor.vjp("value")
 def index_fill_vjp_value(grad, dim, index):
     # Positions may repeat; each counts once. So: everything but the other positions.
-    others = index.new_ones(grad.shape[dim] if grad.ndim else 1).index_fill(0, index, 0).nonzero().reshape(-1)
+    others = (
+        index.new_ones(grad.shape[dim] if grad.ndim else 1)
+        .index_fill(0, index, 0)
+        .nonzero()
+        .reshape(-1)
+    )
     return grad.index_fill(dim, others, 0).sum()
 
 
@@ -153,7 +162,9 @@ class _Slices:
 
 @index_reduce.vjp
 def index_reduce_vjp(grad, input, dim, index, source, reduce, include_self, result, needs):
-    return reduced_vjp(grad, input, source, result, reduce, include_self, needs, _Slices(dim, index))
+    return reduced_vjp(
+        grad, input, source, result, reduce, include_self, needs, _Slices(dim, index)
+    )
 
 
 def reduced_vjp(grad, input, source, result, reduce, include_self, needs, places):
@@ -164,12 +175,16 @@ def reduced_vjp(grad, input, source, result, reduce, include_self, needs, places
         grad_input, grad_source = grad, places.take(grad)
     elif reduce == "prod":
         input_without_zeros = input.masked_fill(input == 0, 1)
-        grad_input = grad * places.prod(input_without_zeros, source, include_self) / input_without_zeros
+        grad_input = (
+            grad * places.prod(input_without_zeros, source, include_self) / input_without_zeros
+        )
         # A factor that is the only zero of its product gets the product of the others; elsewhere, divide.
         is_zero = source == 0
         zeros_beside = places.take(places.add(zeros_like(input), is_zero.to(input.dtype)))
         only_zero = is_zero & (zeros_beside == 1)
-        others = places.take(grad * places.prod(input, source.masked_fill(only_zero, 1), include_self))
+        others = places.take(
+            grad * places.prod(input, source.masked_fill(only_zero, 1), include_self)
+        )
         divided = places.take(grad * result) / source.masked_fill(is_zero, 1)
         grad_source = others.masked_fill(~only_zero, 0) + divided.masked_fill(only_zero, 0)
     elif reduce == "mean":
@@ -224,7 +239,10 @@ def take_along_dim(input, indices, dim=None):
     from .view import broadcast_shapes
 
     if not indices.dtype.is_signed or indices.dtype.is_floating_point or indices.dtype.itemsize < 4:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long or Int but got " + str(indices.dtype))
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long or Int but got "
+            + str(indices.dtype)
+        )
     if dim is None:
         return input.reshape(-1).gather(0, indices.reshape(-1))
     if input.ndim != indices.ndim:
@@ -240,7 +258,7 @@ def take_along_dim(input, indices, dim=None):
     size = input.shape[dim]
     index = indices % size if indices.numel() and size else indices
     own = list(broadcast_shapes(input.shape, [*index.shape[:dim], size, *index.shape[dim + 1 :]]))
-    wanted = own[:dim] + [index.shape[dim]] + own[dim + 1 :]
+    wanted = [*own[:dim], index.shape[dim], *own[dim + 1 :]]
     return input.expand(own).gather(dim, index.expand(wanted))
 
 
@@ -299,9 +317,14 @@ def masked_fill_vjp_value(grad, mask):
     return grad.masked_fill(~mask, 0).sum()
 
 
-masked_fill = overload("masked_fill", masked_fill_tensor, masked_fill_number, methods=("masked_fill",))
+masked_fill = overload(
+    "masked_fill", masked_fill_tensor, masked_fill_number, methods=("masked_fill",)
+)
 masked_fill_ = overload(
-    "masked_fill_", masked_fill_tensor.inplace, masked_fill_number.inplace, methods=("masked_fill_",)
+    "masked_fill_",
+    masked_fill_tensor.inplace,
+    masked_fill_number.inplace,
+    methods=("masked_fill_",),
 )
 
 masked_select = native(
@@ -352,8 +375,14 @@ def masked_scatter_backward_vjp(grad, grad_meta, mask):
 @composite
 def unravel_index(indices, shape):
     """The coordinates of flat (row-major) positions in a tensor of the given shape, one tensor per dim."""
-    if indices.dtype.is_floating_point or indices.dtype.is_complex or str(indices.dtype).endswith("bool"):
-        raise ValueError(f"unravel_index(): expected 'indices' to be an integer, but got {indices.dtype}")
+    if (
+        indices.dtype.is_floating_point
+        or indices.dtype.is_complex
+        or str(indices.dtype).endswith("bool")
+    ):
+        raise ValueError(
+            f"unravel_index(): expected 'indices' to be an integer, but got {indices.dtype}"
+        )
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if builtins.any(n < 0 for n in shape):
         raise ValueError("'shape' cannot have negative values, but got " + str(shape))

@@ -126,7 +126,9 @@ def dstack(tensors):
 @composite(out=True)
 def column_stack(tensors):
     """Join along dim 1, tensors of 0 or 1 dims as columns."""
-    columns = [x.reshape(x.numel(), 1) if x.ndim <= 1 else x for x in _sequence("column_stack", tensors)]
+    columns = [
+        x.reshape(x.numel(), 1) if x.ndim <= 1 else x for x in _sequence("column_stack", tensors)
+    ]
     return cat(columns, 1)
 
 
@@ -206,7 +208,11 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     return input.unsqueeze(dim + 1).expand(sizes).clone().flatten(dim, dim + 1)
 
 
-flip = native("flip(Tensor input, int[*] dims) -> Tensor", methods=("flip",), doc="Reverse the order along dims; a copy.")
+flip = native(
+    "flip(Tensor input, int[*] dims) -> Tensor",
+    methods=("flip",),
+    doc="Reverse the order along dims; a copy.",
+)
 
 
 @flip.vjp
@@ -251,7 +257,9 @@ def rot90(input, k=1, dims=(0, 1)):
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     a, b = dims
     if a == b or builtins.abs(a - b) == input.ndim:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
+        )
     for d in dims:
         if not -input.ndim <= d < input.ndim:
             raise RuntimeError(f"Rotation dim out of range, dim = {d}")
@@ -274,11 +282,15 @@ def meshgrid(*tensors, indexing="ij"):
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in tensors:
         if x.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tuple(x.shape)}")
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tuple(x.shape)}"
+            )
         if x.dtype != tensors[0].dtype:
             raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
     swap = indexing == "xy" and len(tensors) >= 2
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -336,9 +348,9 @@ def combinations(input, r=2, with_replacement=False):
 @composite
 def block_diag(*tensors):
     """A matrix with the given matrices (0-d and 1-d tensors as rows) along its diagonal."""
+    from .convert import result_type_of
     from .create import zeros
     from .pad import constant_pad_nd
-    from .convert import result_type_of
 
     if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
         tensors = tuple(tensors[0])
@@ -361,6 +373,7 @@ def block_diag(*tensors):
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat", "column_stack", "combinations",
-    "concat", "concatenate", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "meshgrid", "repeat_interleave", "roll",
+    "concat", "concatenate", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "meshgrid", "repeat_interleave",
+    "roll",
     "rot90", "row_stack", "stack", "tile", "vstack",
 ]  # fmt: skip

@@ -109,7 +109,8 @@ def pixel_unshuffle(input, downscale_factor):
     *batch, c, h, w = input.shape
     if h % r != 0 or w % r != 0:
         raise RuntimeError(
-            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but {h} and {w} are not by {r}"
+            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, "
+            f"but {h} and {w} are not by {r}"
         )
     n = len(batch)
     blocks = input.reshape(*batch, c, h // r, r, w // r, r)
@@ -121,15 +122,27 @@ def pixel_unshuffle(input, downscale_factor):
 def channel_shuffle(input, groups):
     """Interleave the channels (dim 1) of `groups` groups: (n, g, c / g, *) to (n, c / g, g, *)."""
     if input.ndim < 3:
-        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
+        )
     n, c, *rest = input.shape
     if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     if c % groups != 0:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+        )
     return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
 
 
 native_channel_shuffle = channel_shuffle
 
-__all__ = ["channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
+__all__ = [
+    "channel_shuffle",
+    "constant_pad_nd",
+    "native_channel_shuffle",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+]

@@ -1,4 +1,4 @@
-"""Gather and scatter along one dim by an index of the same rank, and scatter into a slice, a diagonal or any geometry."""
+"""Gather and scatter along one dim by an index of the same rank, and into a slice, a diagonal or any geometry."""
 
 from .index import reduced_vjp
 from .registry import native, overload
@@ -44,7 +44,9 @@ def _gathered(grad, dim, index, shape):
         return grad.new_zeros(shape)
     from .pad import constant_pad_nd
 
-    return constant_pad_nd(picked, [n for i in range(len(shape) - 1, -1, -1) for n in (0, shape[i] - picked.shape[i])])
+    return constant_pad_nd(
+        picked, [n for i in range(len(shape) - 1, -1, -1) for n in (0, shape[i] - picked.shape[i])]
+    )
 
 
 scatter_value = native(
@@ -141,7 +143,9 @@ class Places:
 
 @scatter_reduce.vjp
 def scatter_reduce_vjp(grad, input, dim, index, src, reduce, include_self, result, needs):
-    return reduced_vjp(grad, input, src, result, reduce, include_self, needs, Places(dim, index, src.shape))
+    return reduced_vjp(
+        grad, input, src, result, reduce, include_self, needs, Places(dim, index, src.shape)
+    )
 
 
 select_scatter = native(
@@ -204,7 +208,9 @@ as_strided_scatter = native(
 
 @as_strided_scatter.vjp("input")
 def as_strided_scatter_vjp_input(grad, src_meta, size, stride, storage_offset):
-    return as_strided_scatter(grad.contiguous(), grad.new_zeros(src_meta.shape), size, stride, storage_offset)
+    return as_strided_scatter(
+        grad.contiguous(), grad.new_zeros(src_meta.shape), size, stride, storage_offset
+    )
 
 
 @as_strided_scatter.vjp("src")

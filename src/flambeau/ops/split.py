@@ -1,6 +1,7 @@
 """A tensor in pieces (all views): split, chunk, tensor_split, unbind and the h/v/d forms."""
 
 import builtins
+from itertools import pairwise
 
 from .join import cat, stack
 from .registry import composite, native
@@ -9,12 +10,14 @@ from .view import slice_view
 
 def _zeros_for_none(grads, shapes):
     known = next(g for g in grads if g is not None)
-    return [known.new_zeros(shape) if g is None else g for g, shape in zip(grads, shapes, strict=True)]
+    return [
+        known.new_zeros(shape) if g is None else g for g, shape in zip(grads, shapes, strict=True)
+    ]
 
 
 def _piece_shapes(shape, dim, lengths):
     shape = list(shape)
-    return [shape[:dim] + [n] + shape[dim + 1 :] for n in lengths]
+    return [[*shape[:dim], n, *shape[dim + 1 :]] for n in lengths]
 
 
 def _even_pieces_vjp(grads, input_meta, dim, length):
@@ -101,11 +104,15 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
 
     cuts = next((c for c in (indices_or_sections, indices, sections) if c is not None), None)
     if input.ndim == 0:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     size = input.size(dim)
     if isinstance(cuts, Tensor):
         if cuts.dtype.is_floating_point or cuts.dtype.is_complex or cuts.dtype.itemsize != 8:
-            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be on cpu and of long dtype")
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be on cpu and of long dtype"
+            )
         if cuts.ndim > 1:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
@@ -120,7 +127,7 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
         each, longer = divmod(size, cuts)
         cuts = [i * each + builtins.min(i, longer) for i in range(1, cuts)]
     bounds = [0, *cuts, size]
-    return tuple(slice_view(input, dim, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    return tuple(slice_view(input, dim, a, b) for a, b in pairwise(bounds))
 
 
 def _checked_split(name, input, cuts, dim, least):

@@ -100,4 +100,14 @@ def vander(x, N=None, increasing=False):
     return powers if increasing else powers.flip(-1)
 
 
-__all__ = ["diag", "diag_embed", "diagflat", "trace", "tril", "tril_indices", "triu", "triu_indices", "vander"]
+__all__ = [
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "trace",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "vander",
+]

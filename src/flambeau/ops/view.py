@@ -190,7 +190,9 @@ def matrix_H(input):
 def hermitian(input):
     """Conjugate transpose of a matrix."""
     if input.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor."
+        )
     return adjoint(input)
 
 
@@ -414,7 +416,11 @@ def as_strided_vjp(grad, input_meta, size, stride, storage_offset):
     if _overlaps(in_size, in_stride):
         places = as_strided(arange(extent), in_size, in_stride, own - low).reshape(-1)
         counts = grad.new_zeros(extent).index_add(0, places, grad.new_ones(math.prod(in_size)))
-        buffer = buffer / counts.clamp(min=1) if not counts.is_complex() else buffer / counts.real.clamp(min=1)
+        buffer = (
+            buffer / counts.clamp(min=1)
+            if not counts.is_complex()
+            else buffer / counts.real.clamp(min=1)
+        )
     return as_strided(buffer, in_size, in_stride, own - low)
 
 
@@ -504,7 +510,26 @@ def broadcast_tensors(*tensors):
 
 
 __all__ = [
-    "adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "detach", "flatten",
-    "diagonal", "moveaxis", "movedim", "narrow", "permute", "ravel", "reshape", "select", "squeeze", "swapaxes", "swapdims", "t",
-    "transpose", "unflatten", "unsqueeze",
+    "adjoint",
+    "as_strided",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "broadcast_to",
+    "detach",
+    "diagonal",
+    "flatten",
+    "moveaxis",
+    "movedim",
+    "narrow",
+    "permute",
+    "ravel",
+    "reshape",
+    "select",
+    "squeeze",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "transpose",
+    "unflatten",
+    "unsqueeze",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Views that read the same bits in another way: complex as pairs of reals, parts, lazy conjugation and negation."""
 
+from .. import _C
 from .registry import composite, native
 
 view_as_real = native(
@@ -102,6 +103,19 @@ resolve_neg = native(
 @resolve_neg.vjp
 def resolve_neg_vjp(grad):
     return grad
+
+
+def _set_part(name, view):
+    """x.real = values: writes through the view."""
+
+    def write(self, value):
+        view(self).copy_(value if isinstance(value, _C.TensorBase) else _C.tensor(value))
+
+    setattr(_C.TensorBase, name, property(view, write, doc=view.__doc__))
+
+
+_set_part("real", real)
+_set_part("imag", imag)
 
 
 @composite

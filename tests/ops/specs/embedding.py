@@ -12,7 +12,9 @@ def embedding(input, weight, padding_idx=None):
 
 
 def embedding_bag(input, weight, offsets=None, mode="mean"):
-    bags = [input[i] for i in range(len(input))] if offsets is None else np.split(input, offsets[1:])
+    bags = (
+        [input[i] for i in range(len(input))] if offsets is None else np.split(input, offsets[1:])
+    )
     reduce = {"sum": np.sum, "mean": np.mean, "max": np.max}[mode]
     zeros = np.zeros(weight.shape[1])
     return np.stack([reduce(weight[bag], axis=0) if len(bag) else zeros for bag in bags])

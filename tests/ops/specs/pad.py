@@ -12,25 +12,33 @@ def pad(x, pad, mode="constant", value=None):
     pairs = [(0, 0)] * x.ndim
     for i in range(len(pad) // 2):
         pairs[x.ndim - 1 - i] = (pad[2 * i], pad[2 * i + 1])
-    crop = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pairs, x.shape, strict=True))
+    crop = tuple(
+        slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pairs, x.shape, strict=True)
+    )
     grow = [(max(a, 0), max(b, 0)) for a, b in pairs]
     if mode == "constant":
         return np.pad(x[crop], grow, constant_values=value or 0)
-    return np.pad(x[crop], grow, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
+    return np.pad(
+        x[crop], grow, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    )
 
 
 def pixel_shuffle(x, r):
     *batch, c, h, w = x.shape
     n = len(batch)
     blocks = x.reshape(*batch, c // (r * r), r, r, h, w)
-    return blocks.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*batch, c // (r * r), h * r, w * r)
+    return blocks.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(
+        *batch, c // (r * r), h * r, w * r
+    )
 
 
 def pixel_unshuffle(x, r):
     *batch, c, h, w = x.shape
     n = len(batch)
     blocks = x.reshape(*batch, c, h // r, r, w // r, r)
-    return blocks.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*batch, c * r * r, h // r, w // r)
+    return blocks.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(
+        *batch, c * r * r, h // r, w // r
+    )
 
 
 def channel_shuffle(x, groups):
@@ -40,7 +48,12 @@ def channel_shuffle(x, groups):
 
 def padded(variant, *cases, errors, dtypes=SOME):
     return OpSpec(
-        "nn.functional.pad", reference=pad, samples=case_samples(*cases), dtypes=dtypes, variant=variant, errors=errors
+        "nn.functional.pad",
+        reference=pad,
+        samples=case_samples(*cases),
+        dtypes=dtypes,
+        variant=variant,
+        errors=errors,
     )
 
 
@@ -59,7 +72,10 @@ SPECS = [
     ),
     padded(
         "reflect", ((2, 5), (2, 1), "reflect"), ((1, 2, 4, 5), (1, 2, 3, 0), "reflect"), ((2, 5), (-1, 2), "reflect"),
-        errors=[Case(args=(X, (3, 0), "reflect"), match="Padding size"), Case(args=(X, (1, 1, 1, 1), "reflect"), raises=NotImplementedError)],
+        errors=[
+            Case(args=(X, (3, 0), "reflect"), match="Padding size"),
+            Case(args=(X, (1, 1, 1, 1), "reflect"), raises=NotImplementedError),
+        ],
     ),
     padded(
         "replicate", ((2, 5), (2, 7), "replicate"), ((1, 2, 3, 4, 5), (1, 0, 2, 1, 0, 3), "replicate"),
