@@ -37,13 +37,16 @@ std::vector<T>& scratch(std::int64_t count) {
 Tensor last_dense(const Tensor& t) { return t.strides()[3] == 1 || t.sizes()[3] == 1 ? t : contiguous(t); }
 
 Sizes check_arguments(const Tensor& query, const Tensor& key, const Tensor& value) {
-  check(query.dim() == 4 && key.dim() == 4 && value.dim() == 4, "attention: expected query, key and value with 4 dimensions, got shapes ",
-        query.sizes(), ", ", key.sizes(), " and ", value.sizes());
-  check(query.dtype() == key.dtype() && query.dtype() == value.dtype(), "attention: expected query, key and value of the same dtype, got ",
-        name_of(query.dtype()), ", ", name_of(key.dtype()), " and ", name_of(value.dtype()));
+  check(query.dim() == 4 && key.dim() == 4 && value.dim() == 4,
+        "attention: expected query, key and value with 4 dimensions, got shapes ", query.sizes(), ", ", key.sizes(),
+        " and ", value.sizes());
+  check(query.dtype() == key.dtype() && query.dtype() == value.dtype(),
+        "attention: expected query, key and value of the same dtype, got ", name_of(query.dtype()), ", ",
+        name_of(key.dtype()), " and ", name_of(value.dtype()));
   const IntSpan q = query.sizes(), k = key.sizes(), v = value.sizes();
-  check(q[0] == k[0] && q[0] == v[0] && q[1] == k[1] && q[1] == v[1] && q[3] == k[3] && k[2] == v[2], "attention: expected query (b, h, l, e), key (b, h, s, e) and value (b, h, s, v), got ",
-        q, ", ", k, " and ", v);
+  check(q[0] == k[0] && q[0] == v[0] && q[1] == k[1] && q[1] == v[1] && q[3] == k[3] && k[2] == v[2],
+        "attention: expected query (b, h, l, e), key (b, h, s, e) and value (b, h, s, v), got ", q, ", ", k, " and ",
+        v);
   return {q[0], q[1], q[2], k[2], q[3], v[3]};
 }
 
@@ -64,7 +67,8 @@ void strides_of(const Tensor& t, std::int64_t* out) {
 }
 
 template <class T>
-Problem<T> make_problem(const Sizes& s, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, bool causal, std::optional<double> scale) {
+Problem<T> make_problem(const Sizes& s, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                        bool causal, std::optional<double> scale) {
   Problem<T> p{};
   p.s = s;
   p.q = query.data<T>();
@@ -85,11 +89,14 @@ Problem<T> make_problem(const Sizes& s, const Tensor& query, const Tensor& key, 
 
 // Keys that rows [from, from + rows) may look at.
 template <class T>
-std::int64_t visible(const Problem<T>& p, std::int64_t from, std::int64_t rows) { return p.causal ? std::min(p.s.keys, from + rows) : p.s.keys; }
+std::int64_t visible(const Problem<T>& p, std::int64_t from, std::int64_t rows) {
+  return p.causal ? std::min(p.s.keys, from + rows) : p.s.keys;
+}
 
 // Scores of one block, masked: scores[rows][keys].
 template <class T>
-void block_scores(const Problem<T>& p, std::int64_t b, std::int64_t h, std::int64_t from, std::int64_t rows, std::int64_t keys, T* scores) {
+void block_scores(const Problem<T>& p, std::int64_t b, std::int64_t h, std::int64_t from, std::int64_t rows,
+                  std::int64_t keys, T* scores) {
   const T* q = p.q + b * p.qs[0] + h * p.qs[1] + from * p.qs[2];
   const T* k = p.k + b * p.ks[0] + h * p.ks[1];
   gemm_serial(Gemm<T>{rows, keys, p.s.width, q, p.qs[2], 1, k, 1, p.ks[2], scores, keys, p.scale});
@@ -99,8 +106,10 @@ void block_scores(const Problem<T>& p, std::int64_t b, std::int64_t h, std::int6
     if (p.mask != nullptr) {
       const char* m = p.mask + b * p.ms[0] + h * p.ms[1] + (from + i) * p.ms[2];
       for (std::int64_t j = 0; j < keys; ++j, m += p.ms[3]) {
-        if (p.mask_is_bool) row[j] = *reinterpret_cast<const bool*>(m) ? row[j] : low;
-        else row[j] += *reinterpret_cast<const T*>(m);
+        if (p.mask_is_bool)
+          row[j] = *reinterpret_cast<const bool*>(m) ? row[j] : low;
+        else
+          row[j] += *reinterpret_cast<const T*>(m);
       }
     }
     if (p.causal && from + i + 1 < keys) std::fill(row + from + i + 1, row + keys, low);
@@ -131,8 +140,8 @@ void forward(const Problem<T>& p, T* output, const std::int64_t* os, T* lse) {
         tile.scale(row, keys, T(1) / sum);
         saved = top + std::log(sum);
       }
-      gemm_serial(Gemm<T>{rows, s.value_width, keys, scores.data(), keys, 1, p.v + b * p.vs[0] + h * p.vs[1], p.vs[2], 1,
-                          output + b * os[0] + h * os[1] + from * os[2], os[2]});
+      gemm_serial(Gemm<T>{rows, s.value_width, keys, scores.data(), keys, 1, p.v + b * p.vs[0] + h * p.vs[1], p.vs[2],
+                          1, output + b * os[0] + h * os[1] + from * os[2], os[2]});
     }
   });
 }
@@ -144,7 +153,8 @@ struct Gradients {
 };
 
 template <class T>
-void backward(const Problem<T>& p, const T* grad, const std::int64_t* gs, const T* output, const std::int64_t* os, const T* lse, const Gradients<T>& out) {
+void backward(const Problem<T>& p, const T* grad, const std::int64_t* gs, const T* output, const std::int64_t* os,
+              const T* lse, const Gradients<T>& out) {
   const Sizes& s = p.s;
   const SequenceTile<T>& tile = *g_tile<T>;
   parallel_for(0, s.batch * s.heads, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -169,9 +179,11 @@ void backward(const Problem<T>& p, const T* grad, const std::int64_t* gs, const 
           tile.exp_sum(row, keys, lse[head * s.rows + from + i]);
           tile.softmax_grad(ds.data() + i * keys, row, keys, tile.dot(g + i * gs[2], o + i * os[2], s.value_width));
         }
-        gemm_serial(Gemm<T>{rows, s.width, keys, ds.data(), keys, 1, k, p.ks[2], 1, out.q + b * out.qs[0] + h * out.qs[1] + from * out.qs[2], out.qs[2], p.scale});
+        gemm_serial(Gemm<T>{rows, s.width, keys, ds.data(), keys, 1, k, p.ks[2], 1,
+                            out.q + b * out.qs[0] + h * out.qs[1] + from * out.qs[2], out.qs[2], p.scale});
         gemm_serial(Gemm<T>{keys, s.width, rows, ds.data(), 1, keys, q, p.qs[2], 1, gk, out.ks[2], p.scale, true});
-        gemm_serial(Gemm<T>{keys, s.value_width, rows, probabilities.data(), 1, keys, g, gs[2], 1, gv, out.vs[2], T(1), true});
+        gemm_serial(
+            Gemm<T>{keys, s.value_width, rows, probabilities.data(), 1, keys, g, gs[2], 1, gv, out.vs[2], T(1), true});
       }
     }
   });
@@ -179,21 +191,25 @@ void backward(const Problem<T>& p, const T* grad, const std::int64_t* gs, const 
 
 // Memory order (batch, length, heads, width): what a merge of the heads needs next is then a view.
 Tensor heads_inside(const Sizes& s, std::int64_t length, std::int64_t width, DType dtype, Device device) {
-  return empty_strided({s.batch, s.heads, length, width}, {length * s.heads * width, width, s.heads * width, 1}, dtype, device);
+  return empty_strided({s.batch, s.heads, length, width}, {length * s.heads * width, width, s.heads * width, 1}, dtype,
+                       device);
 }
 
 Tensor prepare_mask(const Tensor& mask, const Sizes& s, DType dtype) {
   if (!mask.defined()) return mask;
-  check(mask.dtype() == DType::Bool || mask.dtype() == dtype, "attention: expected attn_mask of dtype bool or ", name_of(dtype), ", got ", name_of(mask.dtype()));
+  check(mask.dtype() == DType::Bool || mask.dtype() == dtype, "attention: expected attn_mask of dtype bool or ",
+        name_of(dtype), ", got ", name_of(mask.dtype()));
   return expand_to(mask, {s.batch, s.heads, s.rows, s.keys}, "attention");
 }
 
-std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask, bool is_causal, std::optional<double> scale) {
+std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                     const Tensor& attn_mask, bool is_causal, std::optional<double> scale) {
   const Sizes s = check_arguments(query, key, value);
   const DType dtype = query.dtype();
   if (dtype != DType::Float32 && dtype != DType::Float64) throw_bad_dtype("attention", dtype);
   const Tensor mask = prepare_mask(attn_mask, s, dtype);
-  Tensor output = heads_inside(s, s.rows, s.value_width, dtype, query.device()), lse = empty({s.batch, s.heads, s.rows}, dtype, query.device());
+  Tensor output = heads_inside(s, s.rows, s.value_width, dtype, query.device()),
+         lse = empty({s.batch, s.heads, s.rows}, dtype, query.device());
   if (output.is_meta() || output.numel() == 0) return {output, lse};
   if (s.keys == 0) {
     fill(output, 0);
@@ -210,19 +226,23 @@ std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, con
   return {output, lse};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_grad(const Tensor& cotangent, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
-                                                  const Tensor& logsumexp, const Tensor& attn_mask, bool is_causal, std::optional<double> scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_grad(const Tensor& cotangent, const Tensor& query, const Tensor& key,
+                                                  const Tensor& value, const Tensor& output, const Tensor& logsumexp,
+                                                  const Tensor& attn_mask, bool is_causal,
+                                                  std::optional<double> scale) {
   const Sizes s = check_arguments(query, key, value);
   const DType dtype = query.dtype();
   const Tensor mask = prepare_mask(attn_mask, s, dtype);
-  Tensor gq = heads_inside(s, s.rows, s.width, dtype, query.device()), gk = heads_inside(s, s.keys, s.width, dtype, query.device()),
+  Tensor gq = heads_inside(s, s.rows, s.width, dtype, query.device()),
+         gk = heads_inside(s, s.keys, s.width, dtype, query.device()),
          gv = heads_inside(s, s.keys, s.value_width, dtype, query.device());
   if (gq.is_meta()) return {gq, gk, gv};
   if (output.numel() == 0 || s.keys == 0 || s.width == 0) {
     for (const Tensor* t : {&gq, &gk, &gv}) fill(*t, 0);
     return {gq, gk, gv};
   }
-  const Tensor q = last_dense(query), k = last_dense(key), v = last_dense(value), g = last_dense(cotangent), o = last_dense(output), l = contiguous(logsumexp);
+  const Tensor q = last_dense(query), k = last_dense(key), v = last_dense(value), g = last_dense(cotangent),
+               o = last_dense(output), l = contiguous(logsumexp);
   std::int64_t gs[3], os[3];
   strides_of(g, gs);
   strides_of(o, os);
@@ -232,7 +252,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_grad(const Tensor& cotangent, const
     strides_of(gq, out.qs);
     strides_of(gk, out.ks);
     strides_of(gv, out.vs);
-    backward<T>(make_problem<T>(s, q, k, v, mask, is_causal, scale), g.data<T>(), gs, o.data<T>(), os, l.data<T>(), out);
+    backward<T>(make_problem<T>(s, q, k, v, mask, is_causal, scale), g.data<T>(), gs, o.data<T>(), os, l.data<T>(),
+                out);
   });
   return {gq, gk, gv};
 }
@@ -242,14 +263,17 @@ const Kernel attention_grad_kernel("fused_attention_grad", &attention_grad);
 
 }  // namespace
 
-SequenceTileEntry::SequenceTileEntry(int level, const SequenceTile<float>* f32, const SequenceTile<double>* f64) noexcept {
+SequenceTileEntry::SequenceTileEntry(int level, const SequenceTile<float>* f32,
+                                     const SequenceTile<double>* f64) noexcept {
   if (level > static_cast<int>(cpu_level()) || level <= g_level) return;
   g_level = level;
   g_tile<float> = f32;
   g_tile<double> = f64;
 }
 template <class T>
-const SequenceTile<T>& sequence_tile() noexcept { return *g_tile<T>; }
+const SequenceTile<T>& sequence_tile() noexcept {
+  return *g_tile<T>;
+}
 template const SequenceTile<float>& sequence_tile<float>() noexcept;
 template const SequenceTile<double>& sequence_tile<double>() noexcept;
 

@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::int64_t kSpatial[] = {1, 2, 3};
 
-MemoryFormat last_format(std::int64_t spatial) { return spatial == 3 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast; }
+MemoryFormat last_format(std::int64_t spatial) {
+  return spatial == 3 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+}
 
 // Channels-last is contagious, from either operand, as in PyTorch.
 bool wants_channels_last(std::int64_t spatial, const Tensor& a, const Tensor& b) {
@@ -29,13 +31,14 @@ bool wants_channels_last(std::int64_t spatial, const Tensor& a, const Tensor& b)
 }
 
 std::int64_t entry(const char* op, const char* name, IntSpan values, std::int64_t spatial, std::int64_t d) {
-  check(values.size() == 1 || values.size() == spatial, op, ": expected ", name, " to be a single integer value or a list of ",
-        spatial, " values, got ", values);
+  check(values.size() == 1 || values.size() == spatial, op, ": expected ", name,
+        " to be a single integer value or a list of ", spatial, " values, got ", values);
   return values.size() == 1 ? values[0] : values[d];
 }
 
 // Kernel geometry. `channels` of the weight's second dim are per group.
-ConvProblem geometry(const char* op, std::int64_t spatial, IntSpan weight, IntSpan stride, IntSpan padding, IntSpan dilation, std::int64_t groups) {
+ConvProblem geometry(const char* op, std::int64_t spatial, IntSpan weight, IntSpan stride, IntSpan padding,
+                     IntSpan dilation, std::int64_t groups) {
   check(groups > 0, op, ": expected groups > 0, got ", groups);
   check(weight.size() == spatial + 2, op, ": expected weight with ", spatial + 2, " dimensions, got shape ", weight);
   ConvProblem p;
@@ -55,10 +58,10 @@ ConvProblem geometry(const char* op, std::int64_t spatial, IntSpan weight, IntSp
 }
 
 void check_types(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  check(input.dtype() == weight.dtype(), op, ": expected input and weight of the same dtype, got ", name_of(input.dtype()), " and ",
-        name_of(weight.dtype()), ". Convert one of them.");
-  check(!bias.defined() || bias.dtype() == input.dtype(), op, ": expected input and bias of the same dtype, got ", name_of(input.dtype()),
-        " and ", bias.defined() ? name_of(bias.dtype()) : "");
+  check(input.dtype() == weight.dtype(), op, ": expected input and weight of the same dtype, got ",
+        name_of(input.dtype()), " and ", name_of(weight.dtype()), ". Convert one of them.");
+  check(!bias.defined() || bias.dtype() == input.dtype(), op, ": expected input and bias of the same dtype, got ",
+        name_of(input.dtype()), " and ", bias.defined() ? name_of(bias.dtype()) : "");
   if (input.dtype() == DType::Bool) throw_bad_dtype(op, DType::Bool);
 }
 
@@ -70,9 +73,12 @@ Tensor batched(const Tensor& t, std::int64_t spatial) {
   strides.insert(0, t.numel());
   return alias(t, sizes, strides, t.offset());
 }
-Tensor unbatched(const Tensor& t) { return alias(t, t.sizes().subspan(1, t.dim() - 1), t.strides().subspan(1, t.dim() - 1), t.offset()); }
+Tensor unbatched(const Tensor& t) {
+  return alias(t, t.sizes().subspan(1, t.dim() - 1), t.strides().subspan(1, t.dim() - 1), t.offset());
+}
 
-onednn::Convolution library_problem(const ConvProblem& p, std::int64_t spatial, const Tensor& weight, bool channels_last) {
+onednn::Convolution library_problem(const ConvProblem& p, std::int64_t spatial, const Tensor& weight,
+                                    bool channels_last) {
   onednn::Convolution c{};
   c.dtype = weight.dtype();
   c.spatial = spatial;
@@ -102,7 +108,8 @@ Path choose(const ConvProblem& p, DType dtype, bool channels_last) {
   if (dtype != DType::Float32) return is_reduced_float(dtype) ? Path::Library : Path::Patches;
   if (p.depthwise() && !channels_last) return Path::Depthwise;
   if (p.pointwise() && p.groups == 1) return channels_last ? Path::Rows : Path::Patches;
-  // Few positions and many weights: reordering the weights costs more than the product. Little work: calling costs more.
+  // Few positions and many weights: reordering the weights costs more than the product. Little work: calling costs
+  // more.
   const std::int64_t weights = p.out_channels * p.in_channels / p.groups * p.taps();
   if (static_cast<double>(weights) * static_cast<double>(p.batch * p.out_size()) < 1e6) return Path::Patches;
   if (!channels_last && p.groups == 1 && p.batch * p.out_size() <= 128 && weights >= 500000) return Path::Patches;
@@ -112,7 +119,8 @@ Path choose(const ConvProblem& p, DType dtype, bool channels_last) {
 void add_bias(const Tensor& output, const Tensor& bias) {
   // bias as (1, C, 1, ...), added in place row by row.
   const Tensor b = contiguous(bias);
-  const std::int64_t channels = b.numel(), outer = output.sizes()[0], inner = output.numel() / std::max<std::int64_t>(1, channels * outer);
+  const std::int64_t channels = b.numel(), outer = output.sizes()[0],
+                     inner = output.numel() / std::max<std::int64_t>(1, channels * outer);
   const bool last = !output.is_contiguous();
   dispatch_all(output.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -120,23 +128,28 @@ void add_bias(const Tensor& output, const Tensor& bias) {
       T* data = output.data<T>();
       const T* values = b.data<T>();
       if (last) {  // (n, positions, channels)
-        parallel_for(0, outer * inner, std::max<std::int64_t>(1, 32768 / channels), [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            for (std::int64_t c = 0; c < channels; ++c) data[i * channels + c] = static_cast<T>(data[i * channels + c] + values[c]);
-          }
-        });
+        parallel_for(0, outer * inner, std::max<std::int64_t>(1, 32768 / channels),
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         for (std::int64_t c = 0; c < channels; ++c)
+                           data[i * channels + c] = static_cast<T>(data[i * channels + c] + values[c]);
+                       }
+                     });
       } else {
-        parallel_for(0, outer * channels, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, inner)), [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            for (std::int64_t j = 0; j < inner; ++j) data[i * inner + j] = static_cast<T>(data[i * inner + j] + values[i % channels]);
-          }
-        });
+        parallel_for(0, outer * channels, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, inner)),
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         for (std::int64_t j = 0; j < inner; ++j)
+                           data[i * inner + j] = static_cast<T>(data[i * inner + j] + values[i % channels]);
+                       }
+                     });
       }
     }
   });
 }
 
-Tensor run_forward(const ConvProblem& p, std::int64_t spatial, const Tensor& input, const Tensor& weight, const Tensor& bias, IntSpan sizes) {
+Tensor run_forward(const ConvProblem& p, std::int64_t spatial, const Tensor& input, const Tensor& weight,
+                   const Tensor& bias, IntSpan sizes) {
   const DType dtype = input.dtype();
   const bool last = wants_channels_last(spatial, input, weight);
   const MemoryFormat format = last ? last_format(spatial) : MemoryFormat::Contiguous;
@@ -159,12 +172,14 @@ Tensor run_forward(const ConvProblem& p, std::int64_t spatial, const Tensor& inp
         for (std::int64_t i = begin; i < end; ++i) std::copy_n(b.data<float>(), n, out + i * n);
       });
     }
-    gemm(Gemm<float>{rows, n, p.in_channels, in.data<float>(), p.in_channels, 1, weight.data<float>(), weight.strides()[1], weight.strides()[0], out, n, 1.0F, bias.defined()});
+    gemm(Gemm<float>{rows, n, p.in_channels, in.data<float>(), p.in_channels, 1, weight.data<float>(),
+                     weight.strides()[1], weight.strides()[0], out, n, 1.0F, bias.defined()});
     return output;
   }
   if (path == Path::Library) {
     const Tensor w = dense(weight);
-    if (onednn::conv_forward(library_problem(p, spatial, w, last), in.data(), w.data(), bias_data, output.data())) return output;
+    if (onednn::conv_forward(library_problem(p, spatial, w, last), in.data(), w.data(), bias_data, output.data()))
+      return output;
   }
   if (is_reduced_float(dtype)) {
     const Tensor wide = run_forward(p, spatial, to_dtype(input, DType::Float32), to_dtype(weight, DType::Float32),
@@ -197,13 +212,15 @@ Tensor run_input(const ConvProblem& p, std::int64_t spatial, const Tensor& grad,
     return result;
   }
   if (path == Path::Rows) {
-    gemm(Gemm<float>{p.batch * p.out_size(), p.in_channels, p.out_channels, g.data<float>(), p.out_channels, 1, weight.data<float>(),
-                     weight.strides()[0], weight.strides()[1], result.data<float>(), p.in_channels});
+    gemm(Gemm<float>{p.batch * p.out_size(), p.in_channels, p.out_channels, g.data<float>(), p.out_channels, 1,
+                     weight.data<float>(), weight.strides()[0], weight.strides()[1], result.data<float>(),
+                     p.in_channels});
     return result;
   }
   if (path == Path::Library) {
     const Tensor w = dense(weight);
-    if (onednn::conv_backward_input(library_problem(p, spatial, w, last), g.data(), w.data(), result.data())) return result;
+    if (onednn::conv_backward_input(library_problem(p, spatial, w, last), g.data(), w.data(), result.data()))
+      return result;
   }
   if (is_reduced_float(dtype)) {
     copy_into(result, run_input(p, spatial, to_dtype(grad, DType::Float32), to_dtype(weight, DType::Float32), sizes));
@@ -233,11 +250,12 @@ Tensor run_weight(const ConvProblem& p, std::int64_t spatial, const Tensor& grad
     return result;
   }
   if (path == Path::Rows) {
-    gemm(Gemm<float>{p.out_channels, p.in_channels, p.batch * p.out_size(), g.data<float>(), 1, p.out_channels, in.data<float>(),
-                     p.in_channels, 1, result.data<float>(), p.in_channels});
+    gemm(Gemm<float>{p.out_channels, p.in_channels, p.batch * p.out_size(), g.data<float>(), 1, p.out_channels,
+                     in.data<float>(), p.in_channels, 1, result.data<float>(), p.in_channels});
     return result;
   }
-  if (path == Path::Library && onednn::conv_backward_weight(library_problem(p, spatial, result, last), g.data(), in.data(), result.data())) {
+  if (path == Path::Library &&
+      onednn::conv_backward_weight(library_problem(p, spatial, result, last), g.data(), in.data(), result.data())) {
     return result;
   }
   if (is_reduced_float(dtype)) {
@@ -252,12 +270,12 @@ Tensor run_weight(const ConvProblem& p, std::int64_t spatial, const Tensor& grad
 }
 
 void check_input(const char* op, std::int64_t spatial, const Tensor& input) {
-  check(input.dim() == spatial + 1 || input.dim() == spatial + 2, "Expected ", spatial + 1, "D (unbatched) or ", spatial + 2, "D (batched) input to ",
-        op, ", but got input of size: ", input.sizes());
+  check(input.dim() == spatial + 1 || input.dim() == spatial + 2, "Expected ", spatial + 1, "D (unbatched) or ",
+        spatial + 2, "D (batched) input to ", op, ", but got input of size: ", input.sizes());
 }
 
-Tensor conv(const KernelDef& def, const Tensor& input, const Tensor& weight, const Tensor& bias, IntSpan stride, IntSpan padding,
-            IntSpan dilation, std::int64_t groups) {
+Tensor conv(const KernelDef& def, const Tensor& input, const Tensor& weight, const Tensor& bias, IntSpan stride,
+            IntSpan padding, IntSpan dilation, std::int64_t groups) {
   const std::int64_t spatial = *static_cast<const std::int64_t*>(def.context);
   check_input(def.name, spatial, input);
   check_types(def.name, input, weight, bias);
@@ -266,11 +284,14 @@ Tensor conv(const KernelDef& def, const Tensor& input, const Tensor& weight, con
   p.batch = in.sizes()[0];
   p.in_channels = in.sizes()[1];
   p.out_channels = weight.sizes()[0];
-  check(p.out_channels % groups == 0, def.name, ": expected weight.shape[0] to be divisible by groups, got ", p.out_channels, " and groups=", groups);
-  check(p.in_channels == weight.sizes()[1] * groups, "Given groups=", groups, ", weight of size ", weight.sizes(), ", expected input", in.sizes(),
-        " to have ", weight.sizes()[1] * groups, " channels, but got ", p.in_channels, " channels instead");
-  check(!bias.defined() || (bias.dim() == 1 && bias.sizes()[0] == p.out_channels), "Given weight of size ", weight.sizes(),
-        ", expected bias to be 1-dimensional with ", p.out_channels, " elements, but got bias of size ", bias.defined() ? bias.sizes() : IntSpan(), " instead");
+  check(p.out_channels % groups == 0, def.name, ": expected weight.shape[0] to be divisible by groups, got ",
+        p.out_channels, " and groups=", groups);
+  check(p.in_channels == weight.sizes()[1] * groups, "Given groups=", groups, ", weight of size ", weight.sizes(),
+        ", expected input", in.sizes(), " to have ", weight.sizes()[1] * groups, " channels, but got ", p.in_channels,
+        " channels instead");
+  check(!bias.defined() || (bias.dim() == 1 && bias.sizes()[0] == p.out_channels), "Given weight of size ",
+        weight.sizes(), ", expected bias to be 1-dimensional with ", p.out_channels, " elements, but got bias of size ",
+        bias.defined() ? bias.sizes() : IntSpan(), " instead");
   Dims sizes{p.batch, p.out_channels};
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t at = 3 - spatial + d;
@@ -287,15 +308,16 @@ Tensor conv(const KernelDef& def, const Tensor& input, const Tensor& weight, con
 }
 
 // Fills the problem of a (transposed) gradient product from the shapes of its three tensors; true if unbatched.
-ConvProblem transposed_problem(const char* op, std::int64_t spatial, const Tensor& grad, IntSpan input_size, IntSpan weight, IntSpan stride,
-                               IntSpan padding, IntSpan dilation, std::int64_t groups) {
+ConvProblem transposed_problem(const char* op, std::int64_t spatial, const Tensor& grad, IntSpan input_size,
+                               IntSpan weight, IntSpan stride, IntSpan padding, IntSpan dilation, std::int64_t groups) {
   ConvProblem p = geometry(op, spatial, weight, stride, padding, dilation, groups);
   const std::int64_t lead = input_size.size() - spatial - 1;  // 1 if batched
   p.batch = lead == 1 ? input_size[0] : 1;
   p.in_channels = input_size[lead];
   p.out_channels = weight[0];
-  check(grad.dim() == input_size.size() && grad.sizes()[lead] == p.out_channels && p.in_channels == weight[1] * groups, op,
-        ": expected grad ", grad.sizes(), ", input ", input_size, " and weight ", weight, " of one convolution with groups=", groups);
+  check(grad.dim() == input_size.size() && grad.sizes()[lead] == p.out_channels && p.in_channels == weight[1] * groups,
+        op, ": expected grad ", grad.sizes(), ", input ", input_size, " and weight ", weight,
+        " of one convolution with groups=", groups);
   for (std::int64_t d = 0; d < spatial; ++d) {
     p.in[3 - spatial + d] = input_size[lead + 1 + d];
     p.out[3 - spatial + d] = grad.sizes()[lead + 1 + d];
@@ -303,27 +325,29 @@ ConvProblem transposed_problem(const char* op, std::int64_t spatial, const Tenso
   return p;
 }
 
-Tensor conv_input(const KernelDef& def, const Tensor& grad, const Tensor& weight, IntSpan input_size, IntSpan stride, IntSpan padding,
-                  IntSpan dilation, std::int64_t groups) {
+Tensor conv_input(const KernelDef& def, const Tensor& grad, const Tensor& weight, IntSpan input_size, IntSpan stride,
+                  IntSpan padding, IntSpan dilation, std::int64_t groups) {
   const std::int64_t spatial = *static_cast<const std::int64_t*>(def.context);
   check_types(def.name, grad, weight, Tensor());
-  const ConvProblem p = transposed_problem(def.name, spatial, grad, input_size, weight.sizes(), stride, padding, dilation, groups);
+  const ConvProblem p =
+      transposed_problem(def.name, spatial, grad, input_size, weight.sizes(), stride, padding, dilation, groups);
   Dims sizes(input_size);
   if (input_size.size() == spatial + 1) sizes.insert(0, 1);
   const Tensor result = run_input(p, spatial, batched(grad, spatial), weight, sizes);
   return input_size.size() == spatial + 1 ? unbatched(result) : result;
 }
 
-Tensor conv_weight(const KernelDef& def, const Tensor& grad, const Tensor& input, IntSpan weight_size, IntSpan stride, IntSpan padding,
-                   IntSpan dilation, std::int64_t groups) {
+Tensor conv_weight(const KernelDef& def, const Tensor& grad, const Tensor& input, IntSpan weight_size, IntSpan stride,
+                   IntSpan padding, IntSpan dilation, std::int64_t groups) {
   const std::int64_t spatial = *static_cast<const std::int64_t*>(def.context);
   check_types(def.name, grad, input, Tensor());
-  const ConvProblem p = transposed_problem(def.name, spatial, grad, input.sizes(), weight_size, stride, padding, dilation, groups);
+  const ConvProblem p =
+      transposed_problem(def.name, spatial, grad, input.sizes(), weight_size, stride, padding, dilation, groups);
   return run_weight(p, spatial, batched(grad, spatial), batched(input, spatial), weight_size);
 }
 
-Tensor conv_transpose(const KernelDef& def, const Tensor& input, const Tensor& weight, const Tensor& bias, IntSpan stride, IntSpan padding,
-                      IntSpan output_padding, std::int64_t groups, IntSpan dilation) {
+Tensor conv_transpose(const KernelDef& def, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                      IntSpan stride, IntSpan padding, IntSpan output_padding, std::int64_t groups, IntSpan dilation) {
   const std::int64_t spatial = *static_cast<const std::int64_t*>(def.context);
   check_input(def.name, spatial, input);
   check_types(def.name, input, weight, bias);
@@ -332,19 +356,23 @@ Tensor conv_transpose(const KernelDef& def, const Tensor& input, const Tensor& w
   p.batch = in.sizes()[0];
   p.out_channels = in.sizes()[1];  // of the convolution that this one transposes
   p.in_channels = weight.sizes()[1] * groups;
-  check(p.out_channels == weight.sizes()[0], "Given transposed=1, weight of size ", weight.sizes(), ", expected input", in.sizes(), " to have ",
-        weight.sizes()[0], " channels, but got ", p.out_channels, " channels instead");
-  check(p.out_channels % groups == 0, def.name, ": expected weight.shape[0] to be divisible by groups, got ", p.out_channels, " and groups=", groups);
-  check(!bias.defined() || (bias.dim() == 1 && bias.sizes()[0] == p.in_channels), "Given transposed=1, weight of size ", weight.sizes(),
-        ", expected bias to be 1-dimensional with ", p.in_channels, " elements, but got bias of size ", bias.defined() ? bias.sizes() : IntSpan(), " instead");
+  check(p.out_channels == weight.sizes()[0], "Given transposed=1, weight of size ", weight.sizes(), ", expected input",
+        in.sizes(), " to have ", weight.sizes()[0], " channels, but got ", p.out_channels, " channels instead");
+  check(p.out_channels % groups == 0, def.name, ": expected weight.shape[0] to be divisible by groups, got ",
+        p.out_channels, " and groups=", groups);
+  check(!bias.defined() || (bias.dim() == 1 && bias.sizes()[0] == p.in_channels), "Given transposed=1, weight of size ",
+        weight.sizes(), ", expected bias to be 1-dimensional with ", p.in_channels, " elements, but got bias of size ",
+        bias.defined() ? bias.sizes() : IntSpan(), " instead");
   Dims sizes{p.batch, p.in_channels};
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t at = 3 - spatial + d, extra = entry(def.name, "output_padding", output_padding, spatial, d);
     check(extra >= 0 && (extra < p.stride[at] || extra < p.dilation[at]), def.name,
-          ": output padding must be smaller than either stride or dilation, got output_padding ", output_padding, ", stride ", stride, " and dilation ", dilation);
+          ": output padding must be smaller than either stride or dilation, got output_padding ", output_padding,
+          ", stride ", stride, " and dilation ", dilation);
     p.out[at] = in.sizes()[2 + d];
     p.in[at] = (p.out[at] - 1) * p.stride[at] - 2 * p.padding[at] + p.dilation[at] * (p.kernel[at] - 1) + extra + 1;
-    check(p.in[at] > 0, def.name, ": expected a positive output size, got ", p.in[at], " in dim ", d, " for input ", input.sizes());
+    check(p.in[at] > 0, def.name, ": expected a positive output size, got ", p.in[at], " in dim ", d, " for input ",
+          input.sizes());
     sizes.push_back(p.in[at]);
   }
   checked_numel(sizes);

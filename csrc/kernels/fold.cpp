@@ -1,4 +1,5 @@
-// im2col and col2im as ops: patches of an image as columns, and their sums back into an image. Transposes of each other.
+// im2col and col2im as ops: patches of an image as columns, and their sums back into an image. Transposes of each
+// other.
 #include <algorithm>
 
 #include "core/copy.h"
@@ -15,11 +16,13 @@ struct Patches {
 std::int64_t two(const char* op, const char* name, IntSpan values, std::int64_t d, std::int64_t least) {
   check(values.size() == 1 || values.size() == 2, op, ": expected ", name, " with 1 or 2 values, got ", values);
   const std::int64_t value = values.size() == 1 ? values[0] : values[d];
-  check(value >= least, op, ": ", name, " should be ", least == 0 ? "non-negative" : "greater than zero", ", but got ", values);
+  check(value >= least, op, ": ", name, " should be ", least == 0 ? "non-negative" : "greater than zero", ", but got ",
+        values);
   return value;
 }
 
-Patches geometry(const char* op, std::int64_t h, std::int64_t w, IntSpan kernel, IntSpan dilation, IntSpan padding, IntSpan stride) {
+Patches geometry(const char* op, std::int64_t h, std::int64_t w, IntSpan kernel, IntSpan dilation, IntSpan padding,
+                 IntSpan stride) {
   Patches p{};
   p.h = h;
   p.w = w;
@@ -32,7 +35,8 @@ Patches geometry(const char* op, std::int64_t h, std::int64_t w, IntSpan kernel,
   p.sh = two(op, "stride", stride, 0, 1);
   p.sw = two(op, "stride", stride, 1, 1);
   const std::int64_t room_h = h + 2 * p.ph - (p.dh * (p.kh - 1) + 1), room_w = w + 2 * p.pw - (p.dw * (p.kw - 1) + 1);
-  check(room_h >= 0 && room_w >= 0, op, ": calculated shape of the array of sliding blocks is too small for an image of ", h, " x ", w,
+  check(room_h >= 0 && room_w >= 0, op,
+        ": calculated shape of the array of sliding blocks is too small for an image of ", h, " x ", w,
         ", kernel_size ", kernel, ", dilation ", dilation, " and padding ", padding, ": it must be at least one");
   p.oh = room_h / p.sh + 1;
   p.ow = room_w / p.sw + 1;
@@ -62,10 +66,16 @@ void for_channels(const Patches& p, F&& fn) {
 }
 
 Tensor im2col(const Tensor& input, IntSpan kernel_size, IntSpan dilation, IntSpan padding, IntSpan stride) {
-  check(input.dim() == 3 || input.dim() == 4, "im2col: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ", input.sizes());
+  check(input.dim() == 3 || input.dim() == 4,
+        "im2col: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+        "input, but got: ",
+        input.sizes());
   const std::int64_t lead = input.dim() - 3;
-  for (std::int64_t d = lead; d < input.dim(); ++d) check(input.sizes()[d] > 0, "im2col: expected non-zero sizes besides the batch, got input of shape ", input.sizes());
-  Patches p = geometry("im2col", input.sizes()[lead + 1], input.sizes()[lead + 2], kernel_size, dilation, padding, stride);
+  for (std::int64_t d = lead; d < input.dim(); ++d)
+    check(input.sizes()[d] > 0, "im2col: expected non-zero sizes besides the batch, got input of shape ",
+          input.sizes());
+  Patches p =
+      geometry("im2col", input.sizes()[lead + 1], input.sizes()[lead + 2], kernel_size, dilation, padding, stride);
   p.batch = lead == 1 ? input.sizes()[0] : 1;
   p.channels = input.sizes()[lead];
   Dims sizes{p.channels * p.kh * p.kw, p.oh * p.ow};
@@ -88,14 +98,23 @@ Tensor im2col(const Tensor& input, IntSpan kernel_size, IntSpan dilation, IntSpa
   return output;
 }
 
-Tensor col2im(const Tensor& input, IntSpan output_size, IntSpan kernel_size, IntSpan dilation, IntSpan padding, IntSpan stride) {
-  check(input.dim() == 2 || input.dim() == 3, "col2im: Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: ", input.sizes());
-  Patches p = geometry("col2im", two("col2im", "output_size", output_size, 0, 1), two("col2im", "output_size", output_size, 1, 1), kernel_size, dilation, padding, stride);
+Tensor col2im(const Tensor& input, IntSpan output_size, IntSpan kernel_size, IntSpan dilation, IntSpan padding,
+              IntSpan stride) {
+  check(input.dim() == 2 || input.dim() == 3,
+        "col2im: Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+        "for input, but got: ",
+        input.sizes());
+  Patches p = geometry("col2im", two("col2im", "output_size", output_size, 0, 1),
+                       two("col2im", "output_size", output_size, 1, 1), kernel_size, dilation, padding, stride);
   const std::int64_t lead = input.dim() - 2, rows = input.sizes()[lead], columns = input.sizes()[lead + 1];
-  check(rows > 0 && columns > 0, "col2im: expected non-zero sizes besides the batch, got input of shape ", input.sizes());
-  check(rows % (p.kh * p.kw) == 0, "col2im: Expected size of input's dimension ", lead, " to be divisible by the product of kernel_size, but got ", rows, " and kernel_size ", kernel_size);
-  check(columns == p.oh * p.ow, "col2im: Given output_size ", output_size, ", kernel_size ", kernel_size, ", dilation ", dilation, ", padding ", padding, ", stride ",
-        stride, ", expected size of input's dimension ", lead + 1, " to match the calculated number of sliding blocks ", p.oh, " * ", p.ow, " = ", p.oh * p.ow, ", but got ", columns);
+  check(rows > 0 && columns > 0, "col2im: expected non-zero sizes besides the batch, got input of shape ",
+        input.sizes());
+  check(rows % (p.kh * p.kw) == 0, "col2im: Expected size of input's dimension ", lead,
+        " to be divisible by the product of kernel_size, but got ", rows, " and kernel_size ", kernel_size);
+  check(columns == p.oh * p.ow, "col2im: Given output_size ", output_size, ", kernel_size ", kernel_size, ", dilation ",
+        dilation, ", padding ", padding, ", stride ", stride, ", expected size of input's dimension ", lead + 1,
+        " to match the calculated number of sliding blocks ", p.oh, " * ", p.ow, " = ", p.oh * p.ow, ", but got ",
+        columns);
   p.batch = lead == 1 ? input.sizes()[0] : 1;
   p.channels = rows / (p.kh * p.kw);
   Dims sizes{p.channels, p.h, p.w};

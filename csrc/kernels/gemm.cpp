@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "core/allocator.h"
-#include "core/parallel.h"
 #include "core/elementwise.h"
+#include "core/parallel.h"
 #include "kernels/gemm_tile.h"
 
 namespace flambeau {
@@ -139,7 +139,8 @@ void run_threaded(const Gemm<T>& g) {
           tile.pack_a(packed_a, g.a + i * g.a_row + p * g.a_col, g.a_row, g.a_col, mc, kc);
           for (std::int64_t q = 0; q < blocks; ++q) {
             const std::int64_t j = q * nb, nc = std::min(nb, nw - j);
-            tile.packed(mc, nc, kc, packed_a, packed_b + j * kc, g.c + i * g.ldc + jw + j, g.ldc, g.alpha, g.accumulate || p != 0);
+            tile.packed(mc, nc, kc, packed_a, packed_b + j * kc, g.c + i * g.ldc + jw + j, g.ldc, g.alpha,
+                        g.accumulate || p != 0);
           }
         }
       });
@@ -156,12 +157,13 @@ void run_combine(const Gemm<T>& g) {
   parallel_for(0, chunks, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t chunk = begin; chunk < end; ++chunk) {
       const std::int64_t p = chunk * rows;
-      tile.combine(g.n, std::min(rows, g.k - p), g.a + p * g.a_col, g.a_col, g.b + p * g.b_row, g.b_row, parts + chunk * g.n,
-                   g.alpha, false);
+      tile.combine(g.n, std::min(rows, g.k - p), g.a + p * g.a_col, g.a_col, g.b + p * g.b_row, g.b_row,
+                   parts + chunk * g.n, g.alpha, false);
     }
   });
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    for (std::int64_t j = 0; j < g.n; ++j) g.c[j] = (chunk == 0 && !g.accumulate ? T(0) : g.c[j]) + parts[chunk * g.n + j];
+    for (std::int64_t j = 0; j < g.n; ++j)
+      g.c[j] = (chunk == 0 && !g.accumulate ? T(0) : g.c[j]) + parts[chunk * g.n + j];
   }
 }
 
@@ -187,12 +189,13 @@ void run(Gemm<T> g) {
   if (g.m <= 16 && b_columns && g.a_col == 1) {
     const std::int64_t grain = std::max<std::int64_t>(16, round_up(65536 / g.k, 4));
     return parallel_for(0, g.n, grain, [&](std::int64_t begin, std::int64_t end) {
-      gemm_tile<T>().dots(g.m, end - begin, g.k, g.a, g.a_row, g.b + begin * g.b_col, g.b_col, g.c + begin, g.ldc, g.alpha,
-                          g.accumulate);
+      gemm_tile<T>().dots(g.m, end - begin, g.k, g.a, g.a_row, g.b + begin * g.b_col, g.b_col, g.c + begin, g.ldc,
+                          g.alpha, g.accumulate);
     });
   }
   if (g.m <= kBlockM<T>) {  // one block of rows: split the columns, nothing is packed twice
-    const std::int64_t grain = std::clamp<std::int64_t>(round_up(static_cast<std::int64_t>(4e6 / (double(g.m) * double(g.k))), 64), 64, 1024);
+    const std::int64_t grain =
+        std::clamp<std::int64_t>(round_up(static_cast<std::int64_t>(4e6 / (double(g.m) * double(g.k))), 64), 64, 1024);
     return parallel_for(0, g.n, grain, [&](std::int64_t begin, std::int64_t end) {
       Gemm<T> part = g;
       part.n = end - begin;
@@ -214,17 +217,27 @@ GemmTileEntry::GemmTileEntry(int level, const GemmTile<float>* f32, const GemmTi
 }
 
 template <class T>
-const GemmTile<T>& gemm_tile() noexcept { return *g_tile<T>; }
+const GemmTile<T>& gemm_tile() noexcept {
+  return *g_tile<T>;
+}
 template const GemmTile<float>& gemm_tile<float>() noexcept;
 template const GemmTile<double>& gemm_tile<double>() noexcept;
 
 template <>
-void gemm(const Gemm<float>& args) { run(args); }
+void gemm(const Gemm<float>& args) {
+  run(args);
+}
 template <>
-void gemm(const Gemm<double>& args) { run(args); }
+void gemm(const Gemm<double>& args) {
+  run(args);
+}
 template <>
-void gemm_serial(const Gemm<float>& args) noexcept { run_serial(args); }
+void gemm_serial(const Gemm<float>& args) noexcept {
+  run_serial(args);
+}
 template <>
-void gemm_serial(const Gemm<double>& args) noexcept { run_serial(args); }
+void gemm_serial(const Gemm<double>& args) noexcept {
+  run_serial(args);
+}
 
 }  // namespace flambeau

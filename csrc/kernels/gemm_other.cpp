@@ -17,13 +17,14 @@ constexpr std::int64_t kGrain = 32768;
 template <class To, class From, class Convert>
 void copy_matrix(To* to, const From* from, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t columns,
                  Convert&& convert_one) {
-  parallel_for(0, rows, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(columns, 1)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const From* source = from + i * row;
-      To* target = to + i * columns;
-      for (std::int64_t j = 0; j < columns; ++j) target[j] = convert_one(source[j * col]);
-    }
-  });
+  parallel_for(0, rows, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(columns, 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const From* source = from + i * row;
+                   To* target = to + i * columns;
+                   for (std::int64_t j = 0; j < columns; ++j) target[j] = convert_one(source[j * col]);
+                 }
+               });
 }
 
 template <class T>
@@ -74,8 +75,10 @@ void complex_small(const Gemm<Complex<T>>& g) {
 template <class T>
 void complex_gemm(const Gemm<Complex<T>>& g) {
   if (g.m == 0 || g.n == 0) return;
-  if (static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) < 12.0 * 12 * 12) return complex_small(g);
-  const auto mk = static_cast<std::size_t>(g.m * g.k), kn = static_cast<std::size_t>(g.k * g.n), mn = static_cast<std::size_t>(g.m * g.n);
+  if (static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) < 12.0 * 12 * 12)
+    return complex_small(g);
+  const auto mk = static_cast<std::size_t>(g.m * g.k), kn = static_cast<std::size_t>(g.k * g.n),
+             mn = static_cast<std::size_t>(g.m * g.n);
   std::vector<T> a(2 * mk), b(2 * kn), c(2 * mn);
   const auto real = [](Complex<T> z) { return z.re; };
   const auto imag = [](Complex<T> z) { return z.im; };
@@ -84,7 +87,17 @@ void complex_gemm(const Gemm<Complex<T>>& g) {
   copy_matrix(b.data(), g.b, g.b_row, g.b_col, g.k, g.n, real);
   copy_matrix(b.data() + kn, g.b, g.b_row, g.b_col, g.k, g.n, imag);
   const auto plane = [&](bool a_imag, bool b_imag, bool c_imag, T alpha, bool accumulate) {
-    Gemm<T> part{g.m, g.n, g.k, a.data() + (a_imag ? mk : 0), g.k, 1, b.data() + (b_imag ? kn : 0), g.n, 1, c.data() + (c_imag ? mn : 0), g.n};
+    Gemm<T> part{g.m,
+                 g.n,
+                 g.k,
+                 a.data() + (a_imag ? mk : 0),
+                 g.k,
+                 1,
+                 b.data() + (b_imag ? kn : 0),
+                 g.n,
+                 1,
+                 c.data() + (c_imag ? mn : 0),
+                 g.n};
     part.alpha = alpha;
     part.accumulate = accumulate;
     gemm(part);
@@ -131,24 +144,40 @@ void integer_gemm(const Gemm<T>& g) {
 }  // namespace
 
 template <>
-void gemm(const Gemm<Half>& args) { half_gemm(args); }
+void gemm(const Gemm<Half>& args) {
+  half_gemm(args);
+}
 template <>
 void gemm(const Gemm<BFloat16>& args) {
   if (!onednn::gemm(args)) half_gemm(args);
 }
 template <>
-void gemm(const Gemm<c64>& args) { complex_gemm(args); }
+void gemm(const Gemm<c64>& args) {
+  complex_gemm(args);
+}
 template <>
-void gemm(const Gemm<c128>& args) { complex_gemm(args); }
+void gemm(const Gemm<c128>& args) {
+  complex_gemm(args);
+}
 template <>
-void gemm(const Gemm<std::uint8_t>& args) { integer_gemm(args); }
+void gemm(const Gemm<std::uint8_t>& args) {
+  integer_gemm(args);
+}
 template <>
-void gemm(const Gemm<std::int8_t>& args) { integer_gemm(args); }
+void gemm(const Gemm<std::int8_t>& args) {
+  integer_gemm(args);
+}
 template <>
-void gemm(const Gemm<std::int16_t>& args) { integer_gemm(args); }
+void gemm(const Gemm<std::int16_t>& args) {
+  integer_gemm(args);
+}
 template <>
-void gemm(const Gemm<std::int32_t>& args) { integer_gemm(args); }
+void gemm(const Gemm<std::int32_t>& args) {
+  integer_gemm(args);
+}
 template <>
-void gemm(const Gemm<std::int64_t>& args) { integer_gemm(args); }
+void gemm(const Gemm<std::int64_t>& args) {
+  integer_gemm(args);
+}
 
 }  // namespace flambeau

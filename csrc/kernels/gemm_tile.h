@@ -13,17 +13,17 @@ struct GemmTile {
   void (*pack_a)(T* packed, const T* a, std::int64_t row, std::int64_t col, std::int64_t m, std::int64_t k) noexcept;
   void (*pack_b)(T* packed, const T* b, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t n) noexcept;
   // C[m, n] = alpha * A B (+ C): packed panels in, row-major C out.
-  void (*packed)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, std::int64_t ldc, T alpha,
-                 bool accumulate) noexcept;
+  void (*packed)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, std::int64_t ldc,
+                 T alpha, bool accumulate) noexcept;
   // The same without packing: A of any strides, B row-major. n may be anything, k at most kSmallK.
   void (*direct)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t row, std::int64_t col,
                  const T* b, std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept;
   // C[i, j] = alpha * dot(A[i, :], B[j, :]) (+ C): both contiguous along k. For few rows of A.
-  void (*dots)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb,
-               T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept;
+  void (*dots)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b,
+               std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept;
   // y[n] = (y +) sum over k of x[k] * B[k, :]: B row-major.
-  void (*combine)(std::int64_t n, std::int64_t k, const T* x, std::int64_t incx, const T* b, std::int64_t ldb, T* y, T alpha,
-                  bool accumulate) noexcept;
+  void (*combine)(std::int64_t n, std::int64_t k, const T* x, std::int64_t incx, const T* b, std::int64_t ldb, T* y,
+                  T alpha, bool accumulate) noexcept;
 };
 inline constexpr std::int64_t kSmallK = 512;
 

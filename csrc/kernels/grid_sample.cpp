@@ -67,7 +67,8 @@ A pad_coordinate(A x, std::int64_t size, const Mode& mode, A* slope) {
   if (mode.padding == Padding::Border) {
     x = clip(x, size, slope);
   } else if (mode.padding == Padding::Reflection) {
-    x = mode.align_corners ? reflect(x, A(0), static_cast<A>(2 * (size - 1)), slope) : reflect(x, A(-1), static_cast<A>(2 * size - 1), slope);
+    x = mode.align_corners ? reflect(x, A(0), static_cast<A>(2 * (size - 1)), slope)
+                           : reflect(x, A(-1), static_cast<A>(2 * size - 1), slope);
     x = clip(x, size, slope);
   }
   // Far outside, infinite or NaN: a place that is out of bounds for sure, and fits an integer.
@@ -96,11 +97,13 @@ Taps<A> make_taps(A coordinate, std::int64_t size, const Mode& mode) {
     const A d[4] = {t + 1, t, 1 - t, 2 - t};
     for (int j = 0; j < 4; ++j) {
       const bool near = j == 1 || j == 2;
-      taps.weight[j] = near ? ((a + 2) * d[j] - (a + 3)) * d[j] * d[j] + 1 : ((a * d[j] - 5 * a) * d[j] + 8 * a) * d[j] - 4 * a;
+      taps.weight[j] =
+          near ? ((a + 2) * d[j] - (a + 3)) * d[j] * d[j] + 1 : ((a * d[j] - 5 * a) * d[j] + 8 * a) * d[j] - 4 * a;
       const A derivative = near ? (3 * (a + 2) * d[j] - 2 * (a + 3)) * d[j] : (3 * a * d[j] - 10 * a) * d[j] + 8 * a;
       taps.slope[j] = (j < 2 ? derivative : -derivative) * slope;
       A ignored = 1;
-      taps.at[j] = inside(static_cast<std::int64_t>(pad_coordinate(base + static_cast<A>(j - 1), size, mode, &ignored)));
+      taps.at[j] =
+          inside(static_cast<std::int64_t>(pad_coordinate(base + static_cast<A>(j - 1), size, mode, &ignored)));
     }
     return taps;
   }
@@ -128,11 +131,17 @@ struct Geometry {
 };
 
 template <class T>
-struct Wide { using type = T; };
+struct Wide {
+  using type = T;
+};
 template <>
-struct Wide<Half> { using type = float; };
+struct Wide<Half> {
+  using type = float;
+};
 template <>
-struct Wide<BFloat16> { using type = float; };
+struct Wide<BFloat16> {
+  using type = float;
+};
 
 // fn(position in the plane, weight, derivative of the weight per axis) for each tap inside.
 template <class T, class F>
@@ -168,26 +177,34 @@ Mode parse_mode(std::string_view mode, std::string_view padding, bool align_corn
   if (mode == "bicubic") m.interpolation = Interpolation::Bicubic;
   if (padding == "border") m.padding = Padding::Border;
   if (padding == "reflection") m.padding = Padding::Reflection;
-  check(m.interpolation != Interpolation::Bicubic || spatial == 2, "grid_sample: bicubic interpolation only supports 4D input");
+  check(m.interpolation != Interpolation::Bicubic || spatial == 2,
+        "grid_sample: bicubic interpolation only supports 4D input");
   return m;
 }
 
 Geometry check_arguments(const Tensor& input, const Tensor& grid) {
-  check(input.dim() == 4 || input.dim() == 5, "grid_sample: expected 4D or 5D input and grid with same number of dimensions, but got input with sizes ",
+  check(input.dim() == 4 || input.dim() == 5,
+        "grid_sample: expected 4D or 5D input and grid with same number of dimensions, but got input with sizes ",
         input.sizes(), " and grid with sizes ", grid.sizes());
-  check(input.dim() == grid.dim(), "grid_sample: expected 4D or 5D input and grid with same number of dimensions, but got input with sizes ", input.sizes(),
+  check(input.dim() == grid.dim(),
+        "grid_sample: expected 4D or 5D input and grid with same number of dimensions, but got input with sizes ",
+        input.sizes(), " and grid with sizes ", grid.sizes());
+  check(input.dtype() == grid.dtype(), "grid_sample: expected input and grid to have same dtype, but input has ",
+        name_of(input.dtype()), " and grid has ", name_of(grid.dtype()));
+  check(input.sizes()[0] == grid.sizes()[0],
+        "grid_sample: expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
         " and grid with sizes ", grid.sizes());
-  check(input.dtype() == grid.dtype(), "grid_sample: expected input and grid to have same dtype, but input has ", name_of(input.dtype()), " and grid has ", name_of(grid.dtype()));
-  check(input.sizes()[0] == grid.sizes()[0], "grid_sample: expected grid and input to have same batch size, but got input with sizes ", input.sizes(), " and grid with sizes ", grid.sizes());
   Geometry g{};
   g.spatial = input.dim() - 2;
-  check(grid.sizes().back() == g.spatial, "grid_sample: expected grid to have size ", g.spatial, " in last dimension, but got grid with sizes ", grid.sizes());
+  check(grid.sizes().back() == g.spatial, "grid_sample: expected grid to have size ", g.spatial,
+        " in last dimension, but got grid with sizes ", grid.sizes());
   g.batch = input.sizes()[0];
   g.channels = input.sizes()[1];
   g.in_size = g.out_size = 1;
   for (std::int64_t d = 0; d < 3; ++d) g.in[d] = 1;
   for (std::int64_t d = 0; d < g.spatial; ++d) {
-    check(input.sizes()[2 + d] > 0, "grid_sample: expected input to have non-empty spatial dimensions, but input has sizes ", input.sizes());
+    check(input.sizes()[2 + d] > 0,
+          "grid_sample: expected input to have non-empty spatial dimensions, but input has sizes ", input.sizes());
     g.in[3 - g.spatial + d] = input.sizes()[2 + d];
     g.in_size *= input.sizes()[2 + d];
     g.out_size *= grid.sizes()[1 + d];
@@ -202,7 +219,8 @@ void dispatch(DType dtype, F&& fn) {
   dispatch_floating("grid_sample", dtype, std::forward<F>(fn));
 }
 
-Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mode_name, std::string_view padding_mode, bool align_corners) {
+Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mode_name, std::string_view padding_mode,
+                   bool align_corners) {
   const Geometry g = check_arguments(input, grid);
   const Mode mode = parse_mode(mode_name, padding_mode, align_corners, g.spatial);
   Dims sizes{g.batch, g.channels};
@@ -221,21 +239,25 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
         const T* plane = in.data<T>() + image * g.channels * g.in_size;
         std::fill(sums.begin(), sums.end(), A(0));
         for_taps(g, mode, at.data<T>() + i * g.spatial, [&](std::int64_t from, A weight, const A*) {
-          for (std::int64_t c = 0; c < g.channels; ++c) sums[static_cast<std::size_t>(c)] += weight * static_cast<A>(plane[c * g.in_size + from]);
+          for (std::int64_t c = 0; c < g.channels; ++c)
+            sums[static_cast<std::size_t>(c)] += weight * static_cast<A>(plane[c * g.in_size + from]);
         });
         T* out = output.data<T>() + image * g.channels * g.out_size + position;
-        for (std::int64_t c = 0; c < g.channels; ++c) out[c * g.out_size] = static_cast<T>(sums[static_cast<std::size_t>(c)]);
+        for (std::int64_t c = 0; c < g.channels; ++c)
+          out[c * g.out_size] = static_cast<T>(sums[static_cast<std::size_t>(c)]);
       }
     });
   });
   return output;
 }
 
-std::tuple<Tensor, Tensor> grid_sample_grad(const Tensor& cotangent, const Tensor& input, const Tensor& grid, std::string_view mode_name,
-                                            std::string_view padding_mode, bool align_corners) {
+std::tuple<Tensor, Tensor> grid_sample_grad(const Tensor& cotangent, const Tensor& input, const Tensor& grid,
+                                            std::string_view mode_name, std::string_view padding_mode,
+                                            bool align_corners) {
   const Geometry g = check_arguments(input, grid);
   const Mode mode = parse_mode(mode_name, padding_mode, align_corners, g.spatial);
-  Tensor grad_input = zeros(input.sizes(), input.dtype(), input.device()), grad_grid = zeros(grid.sizes(), grid.dtype(), grid.device());
+  Tensor grad_input = zeros(input.sizes(), input.dtype(), input.device()),
+         grad_grid = zeros(grid.sizes(), grid.dtype(), grid.device());
   if (grad_input.is_meta() || cotangent.numel() == 0) return {grad_input, grad_grid};
   const Tensor in = contiguous(input), at = contiguous(grid), grad = contiguous(cotangent);
   dispatch(input.dtype(), [&](auto tag) {
@@ -249,20 +271,22 @@ std::tuple<Tensor, Tensor> grid_sample_grad(const Tensor& cotangent, const Tenso
         const T* out = grad.data<T>() + n * g.channels * g.out_size;
         for (std::int64_t position = 0; position < g.out_size; ++position) {
           A slopes[3] = {0, 0, 0};
-          for_taps(g, mode, at.data<T>() + (n * g.out_size + position) * g.spatial, [&](std::int64_t from, A weight, const A* slope) {
-            A product(0);
-            for (std::int64_t c = 0; c < g.channels; ++c) {
-              const A cotangent_here = static_cast<A>(out[c * g.out_size + position]);
-              image[static_cast<std::size_t>(c * g.in_size + from)] += weight * cotangent_here;
-              product += cotangent_here * static_cast<A>(planes[c * g.in_size + from]);
-            }
-            for (std::int64_t d = 0; d < g.spatial; ++d) slopes[d] += product * slope[d];
-          });
+          for_taps(g, mode, at.data<T>() + (n * g.out_size + position) * g.spatial,
+                   [&](std::int64_t from, A weight, const A* slope) {
+                     A product(0);
+                     for (std::int64_t c = 0; c < g.channels; ++c) {
+                       const A cotangent_here = static_cast<A>(out[c * g.out_size + position]);
+                       image[static_cast<std::size_t>(c * g.in_size + from)] += weight * cotangent_here;
+                       product += cotangent_here * static_cast<A>(planes[c * g.in_size + from]);
+                     }
+                     for (std::int64_t d = 0; d < g.spatial; ++d) slopes[d] += product * slope[d];
+                   });
           T* target = grad_grid.data<T>() + (n * g.out_size + position) * g.spatial;
           for (std::int64_t d = 0; d < g.spatial; ++d) target[d] = static_cast<T>(slopes[d]);
         }
         T* target = grad_input.data<T>() + n * g.channels * g.in_size;
-        for (std::int64_t i = 0; i < g.channels * g.in_size; ++i) target[i] = static_cast<T>(image[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < g.channels * g.in_size; ++i)
+          target[i] = static_cast<T>(image[static_cast<std::size_t>(i)]);
       }
     });
   });

@@ -1,5 +1,5 @@
-// Declarations of OpenBLAS's LAPACK (symbols carry the scipy_ prefix), one table per element type, and the wrappers over
-// them. Only this file knows the Fortran calling convention: everything by pointer, lengths of strings at the end.
+// Declarations of OpenBLAS's LAPACK (symbols carry the scipy_ prefix), one table per element type, and the wrappers
+// over them. Only this file knows the Fortran calling convention: everything by pointer, lengths of strings at the end.
 #include "kernels/lapack.h"
 
 #include <algorithm>
@@ -15,10 +15,14 @@ void scipy_sgetrf_(const int*, const int*, float*, const int*, int*, int*);
 void scipy_dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 void scipy_cgetrf_(const int*, const int*, c64*, const int*, int*, int*);
 void scipy_zgetrf_(const int*, const int*, c128*, const int*, int*, int*);
-void scipy_sgetrs_(const char*, const int*, const int*, const float*, const int*, const int*, float*, const int*, int*, std::size_t);
-void scipy_dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*, std::size_t);
-void scipy_cgetrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*, std::size_t);
-void scipy_zgetrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*, std::size_t);
+void scipy_sgetrs_(const char*, const int*, const int*, const float*, const int*, const int*, float*, const int*, int*,
+                   std::size_t);
+void scipy_dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*,
+                   int*, std::size_t);
+void scipy_cgetrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*,
+                   std::size_t);
+void scipy_zgetrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*,
+                   std::size_t);
 void scipy_spotrf_(const char*, const int*, float*, const int*, int*, std::size_t);
 void scipy_dpotrf_(const char*, const int*, double*, const int*, int*, std::size_t);
 void scipy_cpotrf_(const char*, const int*, c64*, const int*, int*, std::size_t);
@@ -31,46 +35,80 @@ void scipy_sorgqr_(const int*, const int*, const int*, float*, const int*, const
 void scipy_dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
 void scipy_cungqr_(const int*, const int*, const int*, c64*, const int*, const c64*, c64*, const int*, int*);
 void scipy_zungqr_(const int*, const int*, const int*, c128*, const int*, const c128*, c128*, const int*, int*);
-void scipy_sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*, const int*, float*, const int*, int*, int*, std::size_t);
-void scipy_dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*, const int*, double*, const int*, int*, int*, std::size_t);
-void scipy_cgesdd_(const char*, const int*, const int*, c64*, const int*, float*, c64*, const int*, c64*, const int*, c64*, const int*, float*, int*, int*, std::size_t);
-void scipy_zgesdd_(const char*, const int*, const int*, c128*, const int*, double*, c128*, const int*, c128*, const int*, c128*, const int*, double*, int*, int*, std::size_t);
-void scipy_ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*, int*, std::size_t, std::size_t);
-void scipy_dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*, int*, std::size_t, std::size_t);
-void scipy_cheevd_(const char*, const char*, const int*, c64*, const int*, float*, c64*, const int*, float*, const int*, int*, const int*, int*, std::size_t, std::size_t);
-void scipy_zheevd_(const char*, const char*, const int*, c128*, const int*, double*, c128*, const int*, double*, const int*, int*, const int*, int*, std::size_t, std::size_t);
-void scipy_sgeev_(const char*, const char*, const int*, float*, const int*, float*, float*, float*, const int*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
-void scipy_dgeev_(const char*, const char*, const int*, double*, const int*, double*, double*, double*, const int*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-void scipy_cgeev_(const char*, const char*, const int*, c64*, const int*, c64*, c64*, const int*, c64*, const int*, c64*, const int*, float*, int*, std::size_t, std::size_t);
-void scipy_zgeev_(const char*, const char*, const int*, c128*, const int*, c128*, c128*, const int*, c128*, const int*, c128*, const int*, double*, int*, std::size_t, std::size_t);
-void scipy_strtrs_(const char*, const char*, const char*, const int*, const int*, const float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void scipy_dtrtrs_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void scipy_ctrtrs_(const char*, const char*, const char*, const int*, const int*, const c64*, const int*, c64*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void scipy_ztrtrs_(const char*, const char*, const char*, const int*, const int*, const c128*, const int*, c128*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void scipy_sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
-void scipy_dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
-void scipy_cgels_(const char*, const int*, const int*, const int*, c64*, const int*, c64*, const int*, c64*, const int*, int*, std::size_t);
-void scipy_zgels_(const char*, const int*, const int*, const int*, c128*, const int*, c128*, const int*, c128*, const int*, int*, std::size_t);
-void scipy_sgelsd_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*, int*, float*, const int*, int*, int*);
-void scipy_dgelsd_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*, int*, double*, const int*, int*, int*);
-void scipy_cgelsd_(const int*, const int*, const int*, c64*, const int*, c64*, const int*, float*, const float*, int*, c64*, const int*, float*, int*, int*);
-void scipy_zgelsd_(const int*, const int*, const int*, c128*, const int*, c128*, const int*, double*, const double*, int*, c128*, const int*, double*, int*, int*);
-void scipy_sgelsy_(const int*, const int*, const int*, float*, const int*, float*, const int*, int*, const float*, int*, float*, const int*, int*);
-void scipy_dgelsy_(const int*, const int*, const int*, double*, const int*, double*, const int*, int*, const double*, int*, double*, const int*, int*);
-void scipy_cgelsy_(const int*, const int*, const int*, c64*, const int*, c64*, const int*, int*, const float*, int*, c64*, const int*, float*, int*);
-void scipy_zgelsy_(const int*, const int*, const int*, c128*, const int*, c128*, const int*, int*, const double*, int*, c128*, const int*, double*, int*);
+void scipy_sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*,
+                   const int*, float*, const int*, int*, int*, std::size_t);
+void scipy_dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
+                   const int*, double*, const int*, int*, int*, std::size_t);
+void scipy_cgesdd_(const char*, const int*, const int*, c64*, const int*, float*, c64*, const int*, c64*, const int*,
+                   c64*, const int*, float*, int*, int*, std::size_t);
+void scipy_zgesdd_(const char*, const int*, const int*, c128*, const int*, double*, c128*, const int*, c128*,
+                   const int*, c128*, const int*, double*, int*, int*, std::size_t);
+void scipy_ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*,
+                   const int*, int*, std::size_t, std::size_t);
+void scipy_dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
+                   const int*, int*, std::size_t, std::size_t);
+void scipy_cheevd_(const char*, const char*, const int*, c64*, const int*, float*, c64*, const int*, float*, const int*,
+                   int*, const int*, int*, std::size_t, std::size_t);
+void scipy_zheevd_(const char*, const char*, const int*, c128*, const int*, double*, c128*, const int*, double*,
+                   const int*, int*, const int*, int*, std::size_t, std::size_t);
+void scipy_sgeev_(const char*, const char*, const int*, float*, const int*, float*, float*, float*, const int*, float*,
+                  const int*, float*, const int*, int*, std::size_t, std::size_t);
+void scipy_dgeev_(const char*, const char*, const int*, double*, const int*, double*, double*, double*, const int*,
+                  double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void scipy_cgeev_(const char*, const char*, const int*, c64*, const int*, c64*, c64*, const int*, c64*, const int*,
+                  c64*, const int*, float*, int*, std::size_t, std::size_t);
+void scipy_zgeev_(const char*, const char*, const int*, c128*, const int*, c128*, c128*, const int*, c128*, const int*,
+                  c128*, const int*, double*, int*, std::size_t, std::size_t);
+void scipy_strtrs_(const char*, const char*, const char*, const int*, const int*, const float*, const int*, float*,
+                   const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_dtrtrs_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, double*,
+                   const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_ctrtrs_(const char*, const char*, const char*, const int*, const int*, const c64*, const int*, c64*,
+                   const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_ztrtrs_(const char*, const char*, const char*, const int*, const int*, const c128*, const int*, c128*,
+                   const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*,
+                  const int*, int*, std::size_t);
+void scipy_dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
+                  const int*, int*, std::size_t);
+void scipy_cgels_(const char*, const int*, const int*, const int*, c64*, const int*, c64*, const int*, c64*, const int*,
+                  int*, std::size_t);
+void scipy_zgels_(const char*, const int*, const int*, const int*, c128*, const int*, c128*, const int*, c128*,
+                  const int*, int*, std::size_t);
+void scipy_sgelsd_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*,
+                   int*, float*, const int*, int*, int*);
+void scipy_dgelsd_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*,
+                   int*, double*, const int*, int*, int*);
+void scipy_cgelsd_(const int*, const int*, const int*, c64*, const int*, c64*, const int*, float*, const float*, int*,
+                   c64*, const int*, float*, int*, int*);
+void scipy_zgelsd_(const int*, const int*, const int*, c128*, const int*, c128*, const int*, double*, const double*,
+                   int*, c128*, const int*, double*, int*, int*);
+void scipy_sgelsy_(const int*, const int*, const int*, float*, const int*, float*, const int*, int*, const float*, int*,
+                   float*, const int*, int*);
+void scipy_dgelsy_(const int*, const int*, const int*, double*, const int*, double*, const int*, int*, const double*,
+                   int*, double*, const int*, int*);
+void scipy_cgelsy_(const int*, const int*, const int*, c64*, const int*, c64*, const int*, int*, const float*, int*,
+                   c64*, const int*, float*, int*);
+void scipy_zgelsy_(const int*, const int*, const int*, c128*, const int*, c128*, const int*, int*, const double*, int*,
+                   c128*, const int*, double*, int*);
 void scipy_ssytrf_(const char*, const int*, float*, const int*, int*, float*, const int*, int*, std::size_t);
 void scipy_dsytrf_(const char*, const int*, double*, const int*, int*, double*, const int*, int*, std::size_t);
 void scipy_csytrf_(const char*, const int*, c64*, const int*, int*, c64*, const int*, int*, std::size_t);
 void scipy_zsytrf_(const char*, const int*, c128*, const int*, int*, c128*, const int*, int*, std::size_t);
-void scipy_ssytrs_(const char*, const int*, const int*, const float*, const int*, const int*, float*, const int*, int*, std::size_t);
-void scipy_dsytrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*, std::size_t);
-void scipy_csytrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*, std::size_t);
-void scipy_zsytrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*, std::size_t);
+void scipy_ssytrs_(const char*, const int*, const int*, const float*, const int*, const int*, float*, const int*, int*,
+                   std::size_t);
+void scipy_dsytrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*,
+                   int*, std::size_t);
+void scipy_csytrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*,
+                   std::size_t);
+void scipy_zsytrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*,
+                   std::size_t);
 void scipy_chetrf_(const char*, const int*, c64*, const int*, int*, c64*, const int*, int*, std::size_t);
 void scipy_zhetrf_(const char*, const int*, c128*, const int*, int*, c128*, const int*, int*, std::size_t);
-void scipy_chetrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*, std::size_t);
-void scipy_zhetrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*, std::size_t);
+void scipy_chetrs_(const char*, const int*, const int*, const c64*, const int*, const int*, c64*, const int*, int*,
+                   std::size_t);
+void scipy_zhetrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*,
+                   std::size_t);
 }
 
 namespace flambeau::lapack {
@@ -162,8 +200,10 @@ constexpr bool kComplex = std::is_same_v<T, c64> || std::is_same_v<T, c128>;
 
 template <class T>
 int as_size(T value) {
-  if constexpr (kComplex<T>) return static_cast<int>(value.re);
-  else return static_cast<int>(value);
+  if constexpr (kComplex<T>)
+    return static_cast<int>(value.re);
+  else
+    return static_cast<int>(value);
 }
 
 // Asks for the best workspace with length -1, then runs.
@@ -221,10 +261,13 @@ int gesdd(char job, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* v
   const int small = std::min(m, n), large = std::max(m, n);
   std::vector<int> iwork(count(8 * small));
   if constexpr (kComplex<T>) {
-    const std::size_t real = job == 'N' ? count(7 * small) : count(small) * static_cast<std::size_t>(std::max(5 * small + 7, 2 * large + 2 * small + 1));
+    const std::size_t real =
+        job == 'N' ? count(7 * small)
+                   : count(small) * static_cast<std::size_t>(std::max(5 * small + 7, 2 * large + 2 * small + 1));
     std::vector<Real<T>> rwork(real);
     with_workspace<T>([&](T* work, int size) {
-      Routines<T>::gesdd(&job, &m, &n, a, &lda, s, u, &ldu, vh, &ldvh, work, &size, rwork.data(), iwork.data(), &info, 1);
+      Routines<T>::gesdd(&job, &m, &n, a, &lda, s, u, &ldu, vh, &ldvh, work, &size, rwork.data(), iwork.data(), &info,
+                         1);
     });
   } else {
     with_workspace<T>([&](T* work, int size) {
@@ -245,7 +288,8 @@ int syevd(char job, char uplo, int n, T* a, int lda, Real<T>* w) {
     with_workspace<T>([&](T* work, int size) {
       // A query must ask for all three sizes at once.
       const int real = size < 0 ? -1 : lrwork, whole = size < 0 ? -1 : liwork;
-      Routines<T>::syevd(&job, &uplo, &n, a, &lda, w, work, &size, rwork.data(), &real, iwork.data(), &whole, &info, 1, 1);
+      Routines<T>::syevd(&job, &uplo, &n, a, &lda, w, work, &size, rwork.data(), &real, iwork.data(), &whole, &info, 1,
+                         1);
     });
   } else {
     with_workspace<T>([&](T* work, int size) {
@@ -272,7 +316,8 @@ int geev(bool vectors, int n, T* a, int lda, std::conditional_t<sizeof(Real<T>) 
     std::vector<T> re(count(n)), im(count(n)), columns(vectors ? count(n * n) : 1);
     const int ld = std::max(1, n);
     with_workspace<T>([&](T* work, int size) {
-      Routines<T>::geev(&none, &right, &n, a, &lda, re.data(), im.data(), nullptr, &one, columns.data(), &ld, work, &size, &info, 1, 1);
+      Routines<T>::geev(&none, &right, &n, a, &lda, re.data(), im.data(), nullptr, &one, columns.data(), &ld, work,
+                        &size, &info, 1, 1);
     });
     for (int j = 0; j < n; ++j) {
       w[j] = {re[static_cast<std::size_t>(j)], im[static_cast<std::size_t>(j)]};
@@ -297,21 +342,25 @@ template <class T>
 int gels(int m, int n, int nrhs, T* a, int lda, T* b, int ldb) {
   int info = 0;
   const char trans = 'N';
-  with_workspace<T>([&](T* work, int size) { Routines<T>::gels(&trans, &m, &n, &nrhs, a, &lda, b, &ldb, work, &size, &info, 1); });
+  with_workspace<T>(
+      [&](T* work, int size) { Routines<T>::gels(&trans, &m, &n, &nrhs, a, &lda, b, &ldb, work, &size, &info, 1); });
   return info;
 }
 
 template <class T>
 int gelsd(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real<T> rcond, int* rank) {
   int info = 0;
-  // Bounds that hold for every size of the divide-and-conquer tree (smlsiz is 25; 32 levels are more than any int needs).
+  // Bounds that hold for every size of the divide-and-conquer tree (smlsiz is 25; 32 levels are more than any int
+  // needs).
   const int small = std::max(1, std::min(m, n));
   std::vector<int> iwork(count(3 * small * 32 + 11 * small));
   if constexpr (kComplex<T>) {
     const std::size_t k = count(small);
-    std::vector<Real<T>> rwork(10 * count(std::max(m, n)) + 2 * k * 25 + 8 * k * 32 + 3 * 25 * count(nrhs) + std::max<std::size_t>(26 * 26, k * (1 + count(nrhs)) + 2 * count(nrhs)));
+    std::vector<Real<T>> rwork(10 * count(std::max(m, n)) + 2 * k * 25 + 8 * k * 32 + 3 * 25 * count(nrhs) +
+                               std::max<std::size_t>(26 * 26, k * (1 + count(nrhs)) + 2 * count(nrhs)));
     with_workspace<T>([&](T* work, int size) {
-      Routines<T>::gelsd(&m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, rwork.data(), iwork.data(), &info);
+      Routines<T>::gelsd(&m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, rwork.data(), iwork.data(),
+                         &info);
     });
   } else {
     with_workspace<T>([&](T* work, int size) {

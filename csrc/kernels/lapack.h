@@ -14,20 +14,34 @@ template <class T>
 using Real = std::conditional_t<std::is_same_v<T, c64>, float, std::conditional_t<std::is_same_v<T, c128>, double, T>>;
 
 // Each is defined for float, double, c64 and c128.
-template <class T> int getrf(int m, int n, T* a, int lda, int* pivots);
-template <class T> int getrs(char trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b, int ldb);
-template <class T> int potrf(char uplo, int n, T* a, int lda);
-template <class T> int geqrf(int m, int n, T* a, int lda, T* tau);
-template <class T> int orgqr(int m, int n, int k, T* a, int lda, const T* tau);
-template <class T> int gesdd(char job, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* vh, int ldvh);
-template <class T> int syevd(char job, char uplo, int n, T* a, int lda, Real<T>* w);
-template <class T> int geev(bool vectors, int n, T* a, int lda, std::conditional_t<sizeof(Real<T>) == 4, c64, c128>* w,
-                            std::conditional_t<sizeof(Real<T>) == 4, c64, c128>* v, int ldv);
-template <class T> int trtrs(char uplo, char trans, char diag, int n, int nrhs, const T* a, int lda, T* b, int ldb);
-template <class T> int gels(int m, int n, int nrhs, T* a, int lda, T* b, int ldb);
-template <class T> int gelsd(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real<T> rcond, int* rank);
-template <class T> int gelsy(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T> rcond, int* rank);
-template <class T> int sytrf(bool hermitian, char uplo, int n, T* a, int lda, int* pivots);
-template <class T> int sytrs(bool hermitian, char uplo, int n, int nrhs, const T* a, int lda, const int* pivots, T* b, int ldb);
+template <class T>
+int getrf(int m, int n, T* a, int lda, int* pivots);
+template <class T>
+int getrs(char trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b, int ldb);
+template <class T>
+int potrf(char uplo, int n, T* a, int lda);
+template <class T>
+int geqrf(int m, int n, T* a, int lda, T* tau);
+template <class T>
+int orgqr(int m, int n, int k, T* a, int lda, const T* tau);
+template <class T>
+int gesdd(char job, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* vh, int ldvh);
+template <class T>
+int syevd(char job, char uplo, int n, T* a, int lda, Real<T>* w);
+template <class T>
+int geev(bool vectors, int n, T* a, int lda, std::conditional_t<sizeof(Real<T>) == 4, c64, c128>* w,
+         std::conditional_t<sizeof(Real<T>) == 4, c64, c128>* v, int ldv);
+template <class T>
+int trtrs(char uplo, char trans, char diag, int n, int nrhs, const T* a, int lda, T* b, int ldb);
+template <class T>
+int gels(int m, int n, int nrhs, T* a, int lda, T* b, int ldb);
+template <class T>
+int gelsd(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real<T> rcond, int* rank);
+template <class T>
+int gelsy(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T> rcond, int* rank);
+template <class T>
+int sytrf(bool hermitian, char uplo, int n, T* a, int lda, int* pivots);
+template <class T>
+int sytrs(bool hermitian, char uplo, int n, int nrhs, const T* a, int lda, const int* pivots, T* b, int ldb);
 
 }  // namespace flambeau::lapack

@@ -10,14 +10,18 @@ namespace linalg {
 
 void check_matrix(const char* op, const Tensor& t, const char* name) {
   check(t.dim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions, got shape ", t.sizes());
-  check(is_floating(t.dtype()) || is_complex(t.dtype()), op, ": Expected a floating point or complex tensor as ", name, ". Got ", name_of(t.dtype()));
-  check(!is_reduced_float(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()), ". Convert to float32 first.");
-  check(rows(t) <= 30000 && columns(t) <= 30000, op, ": expected matrices of at most 30000 rows and columns, got shape ", t.sizes());
+  check(is_floating(t.dtype()) || is_complex(t.dtype()), op, ": Expected a floating point or complex tensor as ", name,
+        ". Got ", name_of(t.dtype()));
+  check(!is_reduced_float(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()),
+        ". Convert to float32 first.");
+  check(rows(t) <= 30000 && columns(t) <= 30000, op,
+        ": expected matrices of at most 30000 rows and columns, got shape ", t.sizes());
 }
 
 void check_square(const char* op, const Tensor& t, const char* name) {
   check_matrix(op, t, name);
-  check(rows(t) == columns(t), op, ": ", name, " must be batches of square matrices, but they are ", rows(t), " by ", columns(t), " matrices");
+  check(rows(t) == columns(t), op, ": ", name, " must be batches of square matrices, but they are ", rows(t), " by ",
+        columns(t), " matrices");
 }
 
 Tensor column_major(const Dims& batch, std::int64_t m, std::int64_t n, DType dtype, Device device) {
@@ -54,7 +58,8 @@ using namespace linalg;
 void raise_singular(const char* op, const Tensor& info, const char* what) {
   std::string where;
   const std::int64_t i = first_failure(info, where);
-  if (i >= 0) fail(ErrorKind::LinAlg, op, ": ", where, "The diagonal element ", info.data<std::int32_t>()[i], " is zero, ", what);
+  if (i >= 0)
+    fail(ErrorKind::LinAlg, op, ": ", where, "The diagonal element ", info.data<std::int32_t>()[i], " is zero, ", what);
 }
 
 template <class T>
@@ -67,18 +72,21 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& input, bool pivot,
   check(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   const std::int64_t m = rows(input), n = columns(input), k = std::min(m, n);
   const Dims batch = batch_of(input);
-  Tensor lu = copy_column_major(input), pivots = empty(with(batch, {k}), DType::Int32, input.device()), info = zeros(batch, DType::Int32, input.device());
+  Tensor lu = copy_column_major(input), pivots = empty(with(batch, {k}), DType::Int32, input.device()),
+         info = zeros(batch, DType::Int32, input.device());
   if (lu.is_meta()) return {lu, pivots, info};
   dispatch("linalg.lu_factor", input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_batch(count(batch), static_cast<double>(m * n * k), [&](std::int64_t i) {
-      factor(lu.data<T>() + i * m * n, to_int(m), to_int(n), pivots.data<std::int32_t>() + i * k, info.data<std::int32_t>()[i]);
+      factor(lu.data<T>() + i * m * n, to_int(m), to_int(n), pivots.data<std::int32_t>() + i * k,
+             info.data<std::int32_t>()[i]);
     });
   });
   if (check_errors) {
     std::string where;
     const std::int64_t i = first_failure(info, where);
-    check(i < 0, "torch.linalg.lu_factor: ", where, "U[", i < 0 ? 0 : info.data<std::int32_t>()[i], ",", i < 0 ? 0 : info.data<std::int32_t>()[i],
+    check(i < 0, "torch.linalg.lu_factor: ", where, "U[", i < 0 ? 0 : info.data<std::int32_t>()[i], ",",
+          i < 0 ? 0 : info.data<std::int32_t>()[i],
           "] is zero and using it on lu_solve would result in a division by zero.");
   }
   return {lu, pivots, info};
@@ -88,10 +96,15 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& input, bool pivot,
 Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
   check_square("linalg.lu_solve", lu, "LU");
   const std::int64_t n = rows(lu);
-  check(pivots.dtype() == DType::Int32, "linalg.lu_solve: expected pivots of dtype int32, got ", name_of(pivots.dtype()));
-  check(lu.dtype() == b.dtype(), "linalg.lu_solve: expected LU and B to have the same dtype, got ", name_of(lu.dtype()), " and ", name_of(b.dtype()));
-  check(b.dim() == lu.dim() && (left ? rows(b) : columns(b)) == n && batch_of(b) == batch_of(lu), "linalg.lu_solve: Incompatible shapes of LU ", lu.sizes(), " and B ", b.sizes());
-  check(pivots.numel() == count(batch_of(lu)) * n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix, got ", pivots.sizes());
+  check(pivots.dtype() == DType::Int32, "linalg.lu_solve: expected pivots of dtype int32, got ",
+        name_of(pivots.dtype()));
+  check(lu.dtype() == b.dtype(), "linalg.lu_solve: expected LU and B to have the same dtype, got ", name_of(lu.dtype()),
+        " and ", name_of(b.dtype()));
+  check(b.dim() == lu.dim() && (left ? rows(b) : columns(b)) == n && batch_of(b) == batch_of(lu),
+        "linalg.lu_solve: Incompatible shapes of LU ", lu.sizes(), " and B ", b.sizes());
+  check(pivots.numel() == count(batch_of(lu)) * n,
+        "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix, got ",
+        pivots.sizes());
   Tensor x;
   const Tensor factors = copy_column_major(lu), order = contiguous(pivots);
   if (!left) {
@@ -107,7 +120,8 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
     const std::int64_t nrhs = columns(x);
     for (std::int64_t i = 0; i < order.numel(); ++i) {
       const std::int32_t p = order.data<std::int32_t>()[i];
-      check(p >= 1 && p <= n, "Pivots given to lu_solve must all be greater or equal to 1 and at most ", n, ". Did you properly pass the result of lu_factor? Got ", p);
+      check(p >= 1 && p <= n, "Pivots given to lu_solve must all be greater or equal to 1 and at most ", n,
+            ". Did you properly pass the result of lu_factor? Got ", p);
     }
     dispatch("linalg.lu_solve", lu.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -120,8 +134,9 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
             for (std::int64_t j = 0; j < n * nrhs; ++j) target[j] = conj(target[j]);
           }
         }
-        lapack::getrs<T>(left ? (adjoint ? 'C' : 'N') : (adjoint ? 'N' : 'T'), to_int(n), to_int(nrhs), factors.data<T>() + i * n * n, leading(n),
-                         order.data<std::int32_t>() + i * n, target, leading(n));
+        lapack::getrs<T>(left ? (adjoint ? 'C' : 'N') : (adjoint ? 'N' : 'T'), to_int(n), to_int(nrhs),
+                         factors.data<T>() + i * n * n, leading(n), order.data<std::int32_t>() + i * n, target,
+                         leading(n));
         if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) {
           if (flip) {
             for (std::int64_t j = 0; j < n * nrhs; ++j) target[j] = conj(target[j]);
@@ -140,8 +155,10 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
 // A X = B for matrices of one batch shape; A is factored in place in a copy.
 std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool check_errors) {
   check_square("linalg.solve", a);
-  check(a.dtype() == b.dtype(), "linalg.solve: Expected A and B to have the same dtype, but found A of type ", name_of(a.dtype()), " and B of type ", name_of(b.dtype()), " instead");
-  check(b.dim() == a.dim() && rows(b) == rows(a) && batch_of(a) == batch_of(b), "linalg.solve: Incompatible shapes of A and B for the equation AX = B: ", a.sizes(), " and ", b.sizes());
+  check(a.dtype() == b.dtype(), "linalg.solve: Expected A and B to have the same dtype, but found A of type ",
+        name_of(a.dtype()), " and B of type ", name_of(b.dtype()), " instead");
+  check(b.dim() == a.dim() && rows(b) == rows(a) && batch_of(a) == batch_of(b),
+        "linalg.solve: Incompatible shapes of A and B for the equation AX = B: ", a.sizes(), " and ", b.sizes());
   const std::int64_t n = rows(a), nrhs = columns(b);
   const Dims batch = batch_of(a);
   Tensor lu = copy_column_major(a), x = copy_column_major(b), info = zeros(batch, DType::Int32, a.device());
@@ -151,10 +168,14 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool check
     for_batch(count(batch), static_cast<double>(n * n * (n + nrhs)), [&](std::int64_t i) {
       std::vector<std::int32_t> pivots(static_cast<std::size_t>(std::max<std::int64_t>(1, n)));
       factor(lu.data<T>() + i * n * n, to_int(n), to_int(n), pivots.data(), info.data<std::int32_t>()[i]);
-      if (n != 0 && nrhs != 0) lapack::getrs<T>('N', to_int(n), to_int(nrhs), lu.data<T>() + i * n * n, leading(n), pivots.data(), x.data<T>() + i * n * nrhs, leading(n));
+      if (n != 0 && nrhs != 0)
+        lapack::getrs<T>('N', to_int(n), to_int(nrhs), lu.data<T>() + i * n * n, leading(n), pivots.data(),
+                         x.data<T>() + i * n * nrhs, leading(n));
     });
   });
-  if (check_errors) raise_singular("torch.linalg.solve", info, "the solve could not be completed because the input matrix is singular.");
+  if (check_errors)
+    raise_singular("torch.linalg.solve", info,
+                   "the solve could not be completed because the input matrix is singular.");
   return {x, info};
 }
 
@@ -162,7 +183,8 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors) {
   check_square("linalg.inv", a);
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
-  Tensor lu = copy_column_major(a), inverse = column_major(batch, n, n, a.dtype(), a.device()), info = zeros(batch, DType::Int32, a.device());
+  Tensor lu = copy_column_major(a), inverse = column_major(batch, n, n, a.dtype(), a.device()),
+         info = zeros(batch, DType::Int32, a.device());
   if (inverse.is_meta()) return {inverse, info};
   dispatch("linalg.inv", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -172,17 +194,22 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors) {
       T* out = inverse.data<T>() + i * n * n;
       std::fill_n(out, n * n, T(0));
       for (std::int64_t j = 0; j < n; ++j) out[j * n + j] = T(1);
-      if (n != 0) lapack::getrs<T>('N', to_int(n), to_int(n), lu.data<T>() + i * n * n, leading(n), pivots.data(), out, leading(n));
+      if (n != 0)
+        lapack::getrs<T>('N', to_int(n), to_int(n), lu.data<T>() + i * n * n, leading(n), pivots.data(), out,
+                         leading(n));
     });
   });
-  if (check_errors) raise_singular("linalg.inv", info, "the inversion could not be completed because the input matrix is singular.");
+  if (check_errors)
+    raise_singular("linalg.inv", info, "the inversion could not be completed because the input matrix is singular.");
   return {inverse, info};
 }
 
 template <class T>
 lapack::Real<T> modulus(T value) {
-  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) return std::hypot(value.re, value.im);
-  else return std::abs(value);
+  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>)
+    return std::hypot(value.re, value.im);
+  else
+    return std::abs(value);
 }
 
 // fn(i, diagonal of U, sign of the permutation) per matrix.
@@ -218,7 +245,8 @@ Tensor det(const Tensor& a) {
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& a) {
   check_square("linalg.slogdet", a);
-  Tensor sign = empty(batch_of(a), a.dtype(), a.device()), logabsdet = empty(batch_of(a), to_real(a.dtype()), a.device());
+  Tensor sign = empty(batch_of(a), a.dtype(), a.device()),
+         logabsdet = empty(batch_of(a), to_real(a.dtype()), a.device());
   if (sign.is_meta()) return {sign, logabsdet};
   dispatch("linalg.slogdet", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -259,7 +287,9 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper, bool check_e
     std::string where;
     const std::int64_t i = first_failure(info, where);
     if (i >= 0) {
-      fail(ErrorKind::LinAlg, "linalg.cholesky: ", where, "The factorization could not be completed because the input is not positive-definite (the leading minor of order ",
+      fail(ErrorKind::LinAlg, "linalg.cholesky: ", where,
+           "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+           "order ",
            info.data<std::int32_t>()[i], " is not positive-definite).");
     }
   }
@@ -270,10 +300,13 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper, bool check_e
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left, bool unitriangular) {
   check_square("linalg.solve_triangular", a);
   check_matrix("linalg.solve_triangular", b, "B");
-  check(a.dtype() == b.dtype(), "linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type ", name_of(a.dtype()), " and B of type ", name_of(b.dtype()));
+  check(a.dtype() == b.dtype(),
+        "linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type ", name_of(a.dtype()),
+        " and B of type ", name_of(b.dtype()));
   const std::int64_t n = rows(a);
-  check((left ? rows(b) : columns(b)) == n && a.dim() == b.dim() && batch_of(a) == batch_of(b), "linalg.solve_triangular: Incompatible shapes of A and B for the equation ",
-        left ? "AX = B" : "XA = B", " (", rows(a), "x", columns(a), " and ", rows(b), "x", columns(b), ")");
+  check((left ? rows(b) : columns(b)) == n && a.dim() == b.dim() && batch_of(a) == batch_of(b),
+        "linalg.solve_triangular: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B", " (",
+        rows(a), "x", columns(a), " and ", rows(b), "x", columns(b), ")");
   const auto swapped = [](const Tensor& t) {
     Dims sizes(t.sizes()), strides(t.strides());
     std::swap(sizes[t.dim() - 1], sizes[t.dim() - 2]);
@@ -293,7 +326,8 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left,
         bool singular = false;
         for (std::int64_t j = 0; j < n && !unitriangular; ++j) singular = singular || f[j * n + j] == T(0);
         if (!singular) {
-          lapack::trtrs<T>(upper ? 'U' : 'L', left ? 'N' : 'T', unitriangular ? 'U' : 'N', to_int(n), to_int(nrhs), f, leading(n), out, leading(n));
+          lapack::trtrs<T>(upper ? 'U' : 'L', left ? 'N' : 'T', unitriangular ? 'U' : 'N', to_int(n), to_int(nrhs), f,
+                           leading(n), out, leading(n));
           return;
         }
         // LAPACK refuses; PyTorch divides by zero and goes on.
@@ -303,7 +337,8 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left,
           for (std::int64_t s = 0; s < n; ++s) {
             const std::int64_t r = backward ? n - 1 - s : s;
             T sum = y[r];
-            for (std::int64_t k = backward ? r + 1 : 0; k < (backward ? n : r); ++k) sum = sum - (left ? f[k * n + r] : f[r * n + k]) * y[k];
+            for (std::int64_t k = backward ? r + 1 : 0; k < (backward ? n : r); ++k)
+              sum = sum - (left ? f[k * n + r] : f[r * n + k]) * y[k];
             y[r] = sum / f[r * n + r];
           }
         }
@@ -316,8 +351,10 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left,
 // A = L L^H (or U^H U): two triangular solves.
 Tensor cholesky_solve(const Tensor& b, const Tensor& factor, bool upper) {
   check_square("cholesky_solve", factor, "input2");
-  check(b.dtype() == factor.dtype(), "cholesky_solve: Expected b and A to have the same dtype, got ", name_of(b.dtype()), " and ", name_of(factor.dtype()));
-  check(b.dim() == factor.dim() && rows(b) == rows(factor) && batch_of(b) == batch_of(factor), "cholesky_solve: Incompatible matrix sizes, got ", b.sizes(), " and ", factor.sizes());
+  check(b.dtype() == factor.dtype(), "cholesky_solve: Expected b and A to have the same dtype, got ",
+        name_of(b.dtype()), " and ", name_of(factor.dtype()));
+  check(b.dim() == factor.dim() && rows(b) == rows(factor) && batch_of(b) == batch_of(factor),
+        "cholesky_solve: Incompatible matrix sizes, got ", b.sizes(), " and ", factor.sizes());
   const std::int64_t n = rows(factor), nrhs = columns(b);
   const Tensor l = copy_column_major(factor);
   Tensor x = copy_column_major(b);
@@ -327,8 +364,10 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& factor, bool upper) {
     for_batch(count(batch_of(b)), static_cast<double>(2 * n * n * nrhs), [&](std::int64_t i) {
       const T* f = l.data<T>() + i * n * n;
       T* out = x.data<T>() + i * n * nrhs;
-      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'C' : 'N', 'N', to_int(n), to_int(nrhs), f, leading(n), out, leading(n));
-      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'N' : 'C', 'N', to_int(n), to_int(nrhs), f, leading(n), out, leading(n));
+      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'C' : 'N', 'N', to_int(n), to_int(nrhs), f, leading(n), out,
+                       leading(n));
+      lapack::trtrs<T>(upper ? 'U' : 'L', upper ? 'N' : 'C', 'N', to_int(n), to_int(nrhs), f, leading(n), out,
+                       leading(n));
     });
   });
   return x;
@@ -338,52 +377,70 @@ std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, bool hermitian
   check_square("linalg.ldl_factor", a);
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
-  Tensor ld = copy_column_major(a), pivots = empty(with(batch, {n}), DType::Int32, a.device()), info = zeros(batch, DType::Int32, a.device());
+  Tensor ld = copy_column_major(a), pivots = empty(with(batch, {n}), DType::Int32, a.device()),
+         info = zeros(batch, DType::Int32, a.device());
   if (ld.is_meta()) return {ld, pivots, info};
   dispatch("linalg.ldl_factor", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_batch(count(batch), static_cast<double>(n * n * n), [&](std::int64_t i) {
       T* data = ld.data<T>() + i * n * n;
       for (std::int64_t j = 0; j < n; ++j) std::fill_n(data + j * n, j, T(0));
-      info.data<std::int32_t>()[i] = n == 0 ? 0 : lapack::sytrf<T>(hermitian, 'L', to_int(n), data, leading(n), pivots.data<std::int32_t>() + i * n);
+      info.data<std::int32_t>()[i] =
+          n == 0 ? 0
+                 : lapack::sytrf<T>(hermitian, 'L', to_int(n), data, leading(n), pivots.data<std::int32_t>() + i * n);
     });
   });
   if (check_errors) {
     std::string where;
     const std::int64_t i = first_failure(info, where);
-    if (i >= 0) fail(ErrorKind::LinAlg, "torch.linalg.ldl_factor_ex: ", where, "The factorization could not be completed: D[", info.data<std::int32_t>()[i], "] is zero.");
+    if (i >= 0)
+      fail(ErrorKind::LinAlg, "torch.linalg.ldl_factor_ex: ", where, "The factorization could not be completed: D[",
+           info.data<std::int32_t>()[i], "] is zero.");
   }
   return {ld, pivots, info};
 }
 
 Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian) {
   check_square("linalg.ldl_solve", ld, "LD");
-  check(ld.dtype() == b.dtype(), "linalg.ldl_solve: Expected LD and B to have the same dtype, got ", name_of(ld.dtype()), " and ", name_of(b.dtype()));
-  check(is_integral(pivots.dtype(), false), "linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(pivots.dtype()));
-  check(b.dim() == ld.dim() && rows(b) == rows(ld) && batch_of(b) == batch_of(ld), "linalg.ldl_solve: Incompatible shapes of LD ", ld.sizes(), " and B ", b.sizes());
-  check(pivots.numel() == count(batch_of(ld)) * rows(ld), "linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, got ", pivots.sizes());
+  check(ld.dtype() == b.dtype(), "linalg.ldl_solve: Expected LD and B to have the same dtype, got ",
+        name_of(ld.dtype()), " and ", name_of(b.dtype()));
+  check(is_integral(pivots.dtype(), false), "linalg.ldl_solve: Expected pivots to be integers. Got ",
+        name_of(pivots.dtype()));
+  check(b.dim() == ld.dim() && rows(b) == rows(ld) && batch_of(b) == batch_of(ld),
+        "linalg.ldl_solve: Incompatible shapes of LD ", ld.sizes(), " and B ", b.sizes());
+  check(pivots.numel() == count(batch_of(ld)) * rows(ld),
+        "linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, got ", pivots.sizes());
   Tensor x = copy_column_major(b);
   if (x.is_meta() || x.numel() == 0) return x;
   const std::int64_t n = rows(ld), nrhs = columns(b);
   const Tensor factors = copy_column_major(ld), order = contiguous(to_dtype(pivots, DType::Int32));
   for (std::int64_t i = 0; i < order.numel(); ++i) {
     const std::int32_t p = order.data<std::int32_t>()[i];
-    check(p != 0 && std::abs(p) <= n, "linalg.ldl_solve: expected pivots of ldl_factor, between 1 and ", n, " in size, got ", p);
+    check(p != 0 && std::abs(p) <= n, "linalg.ldl_solve: expected pivots of ldl_factor, between 1 and ", n,
+          " in size, got ", p);
   }
   dispatch("linalg.ldl_solve", ld.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_batch(count(batch_of(ld)), static_cast<double>(n * n * nrhs), [&](std::int64_t i) {
-      lapack::sytrs<T>(hermitian, 'L', to_int(n), to_int(nrhs), factors.data<T>() + i * n * n, leading(n), order.data<std::int32_t>() + i * n, x.data<T>() + i * n * nrhs, leading(n));
+      lapack::sytrs<T>(hermitian, 'L', to_int(n), to_int(nrhs), factors.data<T>() + i * n * n, leading(n),
+                       order.data<std::int32_t>() + i * n, x.data<T>() + i * n * nrhs, leading(n));
     });
   });
   return x;
 }
 
 const Kernel kernels[] = {
-    {"linalg_lu_factor_ex", &lu_factor_ex}, {"linalg_lu_solve_raw", &lu_solve},   {"linalg_solve_raw", &solve_ex},
-    {"linalg_inv_ex", &inv_ex},             {"linalg_det", &det},                 {"linalg_slogdet", &slogdet},
-    {"linalg_cholesky_ex", &cholesky_ex},   {"linalg_solve_triangular_raw", &solve_triangular},
-    {"cholesky_solve_raw", &cholesky_solve}, {"linalg_ldl_factor_ex", &ldl_factor_ex}, {"linalg_ldl_solve_raw", &ldl_solve},
+    {"linalg_lu_factor_ex", &lu_factor_ex},
+    {"linalg_lu_solve_raw", &lu_solve},
+    {"linalg_solve_raw", &solve_ex},
+    {"linalg_inv_ex", &inv_ex},
+    {"linalg_det", &det},
+    {"linalg_slogdet", &slogdet},
+    {"linalg_cholesky_ex", &cholesky_ex},
+    {"linalg_solve_triangular_raw", &solve_triangular},
+    {"cholesky_solve_raw", &cholesky_solve},
+    {"linalg_ldl_factor_ex", &ldl_factor_ex},
+    {"linalg_ldl_solve_raw", &ldl_solve},
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ Tensor copy_column_major(const Tensor& t);
 
 // fn(TypeTag) of the dtype's element type.
 template <class F>
-void dispatch(const char* op, DType dtype, F&& fn) { dispatch_floating_and_complex(op, dtype, std::forward<F>(fn)); }
+void dispatch(const char* op, DType dtype, F&& fn) {
+  dispatch_floating_and_complex(op, dtype, std::forward<F>(fn));
+}
 
 // fn(i) for the matrices of a batch; cost: operations per matrix.
 template <class F>

@@ -27,7 +27,8 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& a) {
 
 std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
   check_matrix("linalg.qr", a);
-  check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", std::string(mode), "' but expected one of 'reduced' (default), 'r', or 'complete'");
+  check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", std::string(mode),
+        "' but expected one of 'reduced' (default), 'r', or 'complete'");
   const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), width = mode == "complete" ? m : k;
   const Dims batch = batch_of(a);
   const auto [factors, tau] = geqrf(a);
@@ -42,7 +43,8 @@ std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
       const T* f = reflectors.data<T>() + i * m * n;
       T* upper = r.data<T>() + i * height * n;
       for (std::int64_t c = 0; c < n; ++c) {
-        for (std::int64_t row = 0; row < height; ++row) upper[c * height + row] = row <= c && row < k ? f[c * m + row] : T(0);
+        for (std::int64_t row = 0; row < height; ++row)
+          upper[c * height + row] = row <= c && row < k ? f[c * m + row] : T(0);
       }
       if (mode == "r" || m == 0 || width == 0) return;
       T* out = q.data<T>() + i * m * width;
@@ -61,12 +63,19 @@ std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
 Tensor householder_product(const Tensor& a, const Tensor& tau) {
   check_matrix("linalg.householder_product", a, "input");
   const std::int64_t m = rows(a), n = columns(a);
-  check(m >= n, "linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1], got ", a.sizes());
-  check(tau.dim() == a.dim() - 1, "linalg.householder_product: Expected tau to have one dimension less than input, got ", tau.sizes(), " for input ", a.sizes());
+  check(m >= n, "linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1], got ",
+        a.sizes());
+  check(tau.dim() == a.dim() - 1,
+        "linalg.householder_product: Expected tau to have one dimension less than input, got ", tau.sizes(),
+        " for input ", a.sizes());
   const std::int64_t k = tau.sizes()[tau.dim() - 1];
-  check(n >= k, "linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1], got ", a.sizes(), " and ", tau.sizes());
-  check(Dims(tau.sizes().subspan(0, tau.dim() - 1)) == batch_of(a), "linalg.householder_product: Expected batch dimensions of tau to be equal to input.shape[:-2], got ", tau.sizes());
-  check(tau.dtype() == a.dtype(), "linalg.householder_product: tau dtype ", name_of(tau.dtype()), " does not match input dtype ", name_of(a.dtype()));
+  check(n >= k, "linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1], got ",
+        a.sizes(), " and ", tau.sizes());
+  check(Dims(tau.sizes().subspan(0, tau.dim() - 1)) == batch_of(a),
+        "linalg.householder_product: Expected batch dimensions of tau to be equal to input.shape[:-2], got ",
+        tau.sizes());
+  check(tau.dtype() == a.dtype(), "linalg.householder_product: tau dtype ", name_of(tau.dtype()),
+        " does not match input dtype ", name_of(a.dtype()));
   Tensor q = copy_column_major(a);
   if (q.is_meta() || q.numel() == 0) return q;
   const Tensor scales = contiguous(tau);
@@ -81,7 +90,8 @@ Tensor householder_product(const Tensor& a, const Tensor& tau) {
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool compute_uv) {
   check_matrix("linalg.svd", a);
-  const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), uw = full_matrices ? m : k, vw = full_matrices ? n : k;
+  const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), uw = full_matrices ? m : k,
+                     vw = full_matrices ? n : k;
   const Dims batch = batch_of(a);
   Tensor s = empty(with(batch, {k}), to_real(a.dtype()), a.device());
   Tensor u = compute_uv ? column_major(batch, m, uw, a.dtype(), a.device()) : empty({0}, a.dtype(), a.device());
@@ -105,18 +115,26 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool
       T* data = copy.data<T>() + i * m * n;
       bool finite = true;
       for (std::int64_t j = 0; j < m * n; ++j) {
-        if constexpr (std::is_same_v<T, R>) finite = finite && std::isfinite(data[j]);
-        else finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
+        if constexpr (std::is_same_v<T, R>)
+          finite = finite && std::isfinite(data[j]);
+        else
+          finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
       }
       // LAPACK may loop for ever on NaN.
       info.data<std::int32_t>()[i] = !finite ? to_int(k + 1)
-                                             : lapack::gesdd<T>(!compute_uv ? 'N' : full_matrices ? 'A' : 'S', to_int(m), to_int(n), data, leading(m), s.data<R>() + i * k, pu, leading(m), pv, leading(vw));
+                                             : lapack::gesdd<T>(!compute_uv     ? 'N'
+                                                                : full_matrices ? 'A'
+                                                                                : 'S',
+                                                                to_int(m), to_int(n), data, leading(m),
+                                                                s.data<R>() + i * k, pu, leading(m), pv, leading(vw));
     });
   });
   std::string where;
   const std::int64_t i = first_failure(info, where);
   if (i >= 0) {
-    fail(ErrorKind::LinAlg, "linalg.svd: ", where, "The algorithm failed to converge because the input matrix contained non-finite values or is ill-conditioned (error code: ",
+    fail(ErrorKind::LinAlg, "linalg.svd: ", where,
+         "The algorithm failed to converge because the input matrix contained non-finite values or is ill-conditioned "
+         "(error code: ",
          info.data<std::int32_t>()[i], ").");
   }
   return {u, s, vh};
@@ -124,11 +142,13 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool
 
 std::tuple<Tensor, Tensor> eigh(const Tensor& a, std::string_view uplo, bool compute_v) {
   check_square("linalg.eigh", a);
-  check(uplo.size() == 1 && std::string_view("LlUu").find(uplo[0]) != std::string_view::npos, "Expected UPLO argument to be 'L' or 'U', but got ", std::string(uplo));
+  check(uplo.size() == 1 && std::string_view("LlUu").find(uplo[0]) != std::string_view::npos,
+        "Expected UPLO argument to be 'L' or 'U', but got ", std::string(uplo));
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
   const bool upper = uplo[0] == 'U' || uplo[0] == 'u';
-  Tensor w = empty(with(batch, {n}), to_real(a.dtype()), a.device()), v = copy_column_major(a), info = zeros(batch, DType::Int32, a.device());
+  Tensor w = empty(with(batch, {n}), to_real(a.dtype()), a.device()), v = copy_column_major(a),
+         info = zeros(batch, DType::Int32, a.device());
   if (!w.is_meta() && n != 0) {
     dispatch("linalg.eigh", a.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -139,21 +159,26 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& a, std::string_view uplo, bool com
         for (std::int64_t j = 0; j < n * n; ++j) {
           const bool read = upper ? j % n <= j / n : j % n >= j / n;
           if (!read) continue;
-          if constexpr (std::is_same_v<T, R>) finite = finite && std::isfinite(data[j]);
-          else finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
+          if constexpr (std::is_same_v<T, R>)
+            finite = finite && std::isfinite(data[j]);
+          else
+            finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
         }
         if (!finite) {  // NaN in, NaN out: every value, never finite numbers
           std::fill_n(w.data<R>() + i * n, n, static_cast<R>(NAN));
           std::fill_n(data, n * n, T(static_cast<R>(NAN)));
           return;
         }
-        info.data<std::int32_t>()[i] = lapack::syevd<T>(compute_v ? 'V' : 'N', upper ? 'U' : 'L', to_int(n), data, leading(n), w.data<R>() + i * n);
+        info.data<std::int32_t>()[i] = lapack::syevd<T>(compute_v ? 'V' : 'N', upper ? 'U' : 'L', to_int(n), data,
+                                                        leading(n), w.data<R>() + i * n);
       });
     });
     std::string where;
     const std::int64_t i = first_failure(info, where);
     if (i >= 0) {
-      fail(ErrorKind::LinAlg, "linalg.eigh: ", where, "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: ",
+      fail(ErrorKind::LinAlg, "linalg.eigh: ", where,
+           "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+           "eigenvalues (error code: ",
            info.data<std::int32_t>()[i], ").");
     }
   }
@@ -166,7 +191,8 @@ std::tuple<Tensor, Tensor> eig(const Tensor& a, bool compute_v) {
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
   const DType complex = to_complex(a.dtype());
-  Tensor w = empty(with(batch, {n}), complex, a.device()), v = compute_v ? column_major(batch, n, n, complex, a.device()) : empty({0}, complex, a.device());
+  Tensor w = empty(with(batch, {n}), complex, a.device()),
+         v = compute_v ? column_major(batch, n, n, complex, a.device()) : empty({0}, complex, a.device());
   if (w.is_meta() || n == 0) return {w, v};
   Tensor copy = copy_column_major(a), info = zeros(batch, DType::Int32, a.device());
   dispatch("linalg.eig", a.dtype(), [&](auto tag) {
@@ -176,27 +202,38 @@ std::tuple<Tensor, Tensor> eig(const Tensor& a, bool compute_v) {
     const T* values = copy.data<T>();
     for (std::int64_t j = 0; j < copy.numel(); ++j) {
       bool finite;
-      if constexpr (std::is_same_v<T, R>) finite = std::isfinite(values[j]);
-      else finite = std::isfinite(values[j].re) && std::isfinite(values[j].im);
+      if constexpr (std::is_same_v<T, R>)
+        finite = std::isfinite(values[j]);
+      else
+        finite = std::isfinite(values[j].re) && std::isfinite(values[j].im);
       check(finite, "linalg.eig: input tensor should not contain infs or NaNs.");
     }
     for_batch(count(batch), static_cast<double>(20 * n * n * n), [&](std::int64_t i) {
-      info.data<std::int32_t>()[i] = lapack::geev<T>(compute_v, to_int(n), copy.data<T>() + i * n * n, leading(n), w.data<C>() + i * n, compute_v ? v.data<C>() + i * n * n : nullptr, leading(n));
+      info.data<std::int32_t>()[i] =
+          lapack::geev<T>(compute_v, to_int(n), copy.data<T>() + i * n * n, leading(n), w.data<C>() + i * n,
+                          compute_v ? v.data<C>() + i * n * n : nullptr, leading(n));
     });
   });
   std::string where;
   const std::int64_t i = first_failure(info, where);
-  if (i >= 0) fail(ErrorKind::LinAlg, "linalg.eig: ", where, "The algorithm failed to converge because the input matrix is ill-conditioned (error code: ", info.data<std::int32_t>()[i], ").");
+  if (i >= 0)
+    fail(ErrorKind::LinAlg, "linalg.eig: ", where,
+         "The algorithm failed to converge because the input matrix is ill-conditioned (error code: ",
+         info.data<std::int32_t>()[i], ").");
   return {w, v};
 }
 
-// B is a matrix of A's batch. The solution has n rows; all that gels leaves below it in B's rows comes back for residuals.
-std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b, double rcond, std::string_view driver) {
+// B is a matrix of A's batch. The solution has n rows; all that gels leaves below it in B's rows comes back for
+// residuals.
+std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b, double rcond,
+                                                 std::string_view driver) {
   check_matrix("linalg.lstsq", a, "input");
-  check(b.dim() == a.dim() && rows(b) == rows(a) && batch_of(a) == batch_of(b) && a.dtype() == b.dtype(), "linalg.lstsq: expected other to match input, got shapes ", a.sizes(), " and ", b.sizes());
+  check(b.dim() == a.dim() && rows(b) == rows(a) && batch_of(a) == batch_of(b) && a.dtype() == b.dtype(),
+        "linalg.lstsq: expected other to match input, got shapes ", a.sizes(), " and ", b.sizes());
   const std::int64_t m = rows(a), n = columns(a), nrhs = columns(b), tall = std::max(m, n), k = std::min(m, n);
   const Dims batch = batch_of(a);
-  Tensor x = column_major(batch, tall, nrhs, a.dtype(), a.device()), rank = zeros(batch, DType::Int64, a.device()), s = zeros(with(batch, {k}), to_real(a.dtype()), a.device());
+  Tensor x = column_major(batch, tall, nrhs, a.dtype(), a.device()), rank = zeros(batch, DType::Int64, a.device()),
+         s = zeros(with(batch, {k}), to_real(a.dtype()), a.device());
   Tensor info = zeros(batch, DType::Int32, a.device());
   if (x.is_meta()) return {x, rank, s, info};
   Tensor copy = copy_column_major(a), right = copy_column_major(b);
@@ -217,9 +254,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& a, const Tensor& 
       if (driver == "gels") {
         status = lapack::gels<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall));
       } else if (driver == "gelsy") {
-        status = lapack::gelsy<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall), static_cast<R>(rcond), &r);
+        status = lapack::gelsy<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall),
+                                  static_cast<R>(rcond), &r);
       } else {
-        status = lapack::gelsd<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall), s.data<R>() + i * k, static_cast<R>(rcond), &r);
+        status = lapack::gelsd<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall),
+                                  s.data<R>() + i * k, static_cast<R>(rcond), &r);
       }
       rank.data<std::int64_t>()[i] = r;
     });
@@ -234,8 +273,14 @@ Tensor pinv_raw(const Tensor& a, const Tensor& value) {
 }
 
 const Kernel kernels[] = {
-    {"geqrf", &geqrf},           {"linalg_qr", &qr},   {"linalg_householder_product", &householder_product}, {"linalg_svd_raw", &svd},
-    {"linalg_eigh_raw", &eigh},  {"linalg_eig_raw", &eig}, {"linalg_lstsq_raw", &lstsq}, {"linalg_pinv_raw", &pinv_raw},
+    {"geqrf", &geqrf},
+    {"linalg_qr", &qr},
+    {"linalg_householder_product", &householder_product},
+    {"linalg_svd_raw", &svd},
+    {"linalg_eigh_raw", &eigh},
+    {"linalg_eig_raw", &eig},
+    {"linalg_lstsq_raw", &lstsq},
+    {"linalg_pinv_raw", &pinv_raw},
 };
 
 }  // namespace

@@ -24,8 +24,10 @@ Order order_of(double p) {
 
 template <class T>
 double modulus(T x) {
-  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) return std::hypot(static_cast<double>(x.re), static_cast<double>(x.im));
-  else return std::abs(static_cast<double>(x));
+  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>)
+    return std::hypot(static_cast<double>(x.re), static_cast<double>(x.im));
+  else
+    return std::abs(static_cast<double>(x));
 }
 inline double modulus(Half x) { return std::abs(static_cast<double>(static_cast<float>(x))); }
 inline double modulus(BFloat16 x) { return std::abs(static_cast<double>(static_cast<float>(x))); }
@@ -35,7 +37,9 @@ double combine(Order order, double a, double b) {
   if (order == Order::Min) return b < a || b != b ? b : a;
   return a + b;
 }
-double start(Order order) { return order == Order::Max ? 0.0 : order == Order::Min ? std::numeric_limits<double>::infinity() : 0.0; }
+double start(Order order) {
+  return order == Order::Max ? 0.0 : order == Order::Min ? std::numeric_limits<double>::infinity() : 0.0;
+}
 
 template <class T>
 double partial(const T* x, std::int64_t n, Order order, double p) {
@@ -68,13 +72,19 @@ double finish(double total, Order order, double p) {
   return total;
 }
 
-Tensor vector_norm(const Tensor& input, double ord, std::optional<IntSpan> dim, bool keepdim, std::optional<DType> dtype) {
+Tensor vector_norm(const Tensor& input, double ord, std::optional<IntSpan> dim, bool keepdim,
+                   std::optional<DType> dtype) {
   const char* op = "linalg.vector_norm";
-  check(is_floating(input.dtype()) || is_complex(input.dtype()), op, ": Expected a floating point or complex tensor as input. Got ", name_of(input.dtype()));
+  check(is_floating(input.dtype()) || is_complex(input.dtype()), op,
+        ": Expected a floating point or complex tensor as input. Got ", name_of(input.dtype()));
   if (dtype) {
-    check(is_floating(*dtype) || is_complex(*dtype), op, ": dtype should be floating point or complex. Got ", name_of(*dtype));
-    check(is_complex(*dtype) == is_complex(input.dtype()), op, ": dtype should be ", is_complex(input.dtype()) ? "complex" : "real", " for inputs of dtype ", name_of(input.dtype()), ". Got ", name_of(*dtype));
-    check(promote_types(input.dtype(), *dtype) == *dtype, op, ": the dtype of the input (", name_of(input.dtype()), ") should be convertible without narrowing to the specified dtype (", name_of(*dtype), ")");
+    check(is_floating(*dtype) || is_complex(*dtype), op, ": dtype should be floating point or complex. Got ",
+          name_of(*dtype));
+    check(is_complex(*dtype) == is_complex(input.dtype()), op, ": dtype should be ",
+          is_complex(input.dtype()) ? "complex" : "real", " for inputs of dtype ", name_of(input.dtype()), ". Got ",
+          name_of(*dtype));
+    check(promote_types(input.dtype(), *dtype) == *dtype, op, ": the dtype of the input (", name_of(input.dtype()),
+          ") should be convertible without narrowing to the specified dtype (", name_of(*dtype), ")");
   }
   const std::int64_t n = input.dim();
   std::vector<bool> reduced(static_cast<std::size_t>(n), !dim || dim->empty());
@@ -82,7 +92,8 @@ Tensor vector_norm(const Tensor& input, double ord, std::optional<IntSpan> dim, 
     for (const std::int64_t d : *dim) {
       const std::int64_t at = wrap_dim(d, n);
       if (n == 0) continue;
-      check(!reduced[static_cast<std::size_t>(at)] || dim->empty(), op, ": dim ", at, " appears multiple times in the list of dims");
+      check(!reduced[static_cast<std::size_t>(at)] || dim->empty(), op, ": dim ", at,
+            " appears multiple times in the list of dims");
       reduced[static_cast<std::size_t>(at)] = true;
     }
   }
@@ -95,7 +106,8 @@ Tensor vector_norm(const Tensor& input, double ord, std::optional<IntSpan> dim, 
       inner_strides.push_back(input.strides()[d]);
       if (keepdim) kept.push_back(1);
       if ((ord < 0 || std::isinf(ord)) && input.sizes()[d] == 0) {
-        fail(dim && !dim->empty() && dim->size() == 1 ? ErrorKind::Index : ErrorKind::Runtime, op, " cannot compute the ", ord, " norm on an empty tensor because the operation does not have an identity");
+        fail(dim && !dim->empty() && dim->size() == 1 ? ErrorKind::Index : ErrorKind::Runtime, op,
+             " cannot compute the ", ord, " norm on an empty tensor because the operation does not have an identity");
       }
     } else {
       kept.push_back(input.sizes()[d]);
@@ -119,15 +131,19 @@ Tensor vector_norm(const Tensor& input, double ord, std::optional<IntSpan> dim, 
       constexpr std::int64_t kBlock = 16384;
       const std::int64_t blocks = std::max<std::int64_t>(1, (length + kBlock - 1) / kBlock), rows = result.numel();
       std::vector<double> parts(static_cast<std::size_t>(rows * blocks));
-      parallel_for(0, rows * blocks, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, std::min(length, kBlock))), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t row = i / blocks, from = i % blocks * kBlock;
-          parts[static_cast<std::size_t>(i)] = partial(data + row * length + from, std::min(kBlock, length - from), order, ord);
-        }
-      });
+      parallel_for(0, rows * blocks,
+                   std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, std::min(length, kBlock))),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) {
+                       const std::int64_t row = i / blocks, from = i % blocks * kBlock;
+                       parts[static_cast<std::size_t>(i)] =
+                           partial(data + row * length + from, std::min(kBlock, length - from), order, ord);
+                     }
+                   });
       for (std::int64_t row = 0; row < rows; ++row) {
         double total = start(order);
-        for (std::int64_t b = 0; b < blocks; ++b) total = combine(order, total, parts[static_cast<std::size_t>(row * blocks + b)]);
+        for (std::int64_t b = 0; b < blocks; ++b)
+          total = combine(order, total, parts[static_cast<std::size_t>(row * blocks + b)]);
         const double value = finish(total, order, ord);
         switch (result_dtype) {
           case DType::Float64: result.data<double>()[row] = value; break;

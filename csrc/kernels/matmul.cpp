@@ -1,5 +1,5 @@
-// matmul, mm, bmm, mv, dot, vdot, outer, addmm, addmv, baddbmm, linear: argument rules and batches; the arithmetic is in
-// gemm*.cpp.
+// matmul, mm, bmm, mv, dot, vdot, outer, addmm, addmv, baddbmm, linear: argument rules and batches; the arithmetic is
+// in gemm*.cpp.
 #include "kernels/matmul.h"
 
 #include <algorithm>
@@ -12,22 +12,24 @@ namespace flambeau {
 namespace {
 
 void check_dtypes(const char* op, const char* first, const Tensor& a, const char* second, const Tensor& b) {
-  check(a.dtype() == b.dtype(), op, ": expected ", first, " and ", second, " to have the same dtype, got ", name_of(a.dtype()),
-        " and ", name_of(b.dtype()), ". Convert one of them.");
+  check(a.dtype() == b.dtype(), op, ": expected ", first, " and ", second, " to have the same dtype, got ",
+        name_of(a.dtype()), " and ", name_of(b.dtype()), ". Convert one of them.");
   if (a.dtype() == DType::Bool) throw_bad_dtype(op, DType::Bool);
 }
 
 void check_dim(const char* op, const char* name, const Tensor& tensor, std::int64_t dim) {
-  check(tensor.dim() == dim, op, ": expected ", name, " with ", dim, dim == 1 ? " dimension" : " dimensions", ", got shape ", tensor.sizes());
+  check(tensor.dim() == dim, op, ": expected ", name, " with ", dim, dim == 1 ? " dimension" : " dimensions",
+        ", got shape ", tensor.sizes());
 }
 
 void check_inner(const char* op, const Tensor& a, const Tensor& b) {
-  const std::int64_t k = a.dim() == 0 ? 1 : a.sizes().back(), rows = b.dim() >= 2 ? b.sizes()[b.dim() - 2] : b.sizes()[0];
+  const std::int64_t k = a.dim() == 0 ? 1 : a.sizes().back(),
+                     rows = b.dim() >= 2 ? b.sizes()[b.dim() - 2] : b.sizes()[0];
   if (k == rows) return;
   const bool hint = b.dim() >= 2 && b.sizes().back() == k;
   fail(ErrorKind::Runtime, op, ": mat1 and mat2 shapes cannot be multiplied: expected the last size of ", a.sizes(),
-       " to equal the ", b.dim() >= 2 ? "second to last" : "only", " size of ", b.sizes(), ", got ", k, " and ", rows, ".",
-       hint ? " Did you mean other.mT?" : "");
+       " to equal the ", b.dim() >= 2 ? "second to last" : "only", " size of ", b.sizes(), ", got ", k, " and ", rows,
+       ".", hint ? " Did you mean other.mT?" : "");
 }
 
 MatrixView matrix(const Tensor& t) { return {t.data(), t.strides()[t.dim() - 2], t.strides()[t.dim() - 1]}; }
@@ -61,8 +63,8 @@ Tensor plain_matmul(const char* op, const Tensor& input, const Tensor& other) { 
 Tensor dot_product(const Tensor& input, const Tensor& other) {
   Tensor result = empty({}, input.dtype(), input.device());
   if (result.is_meta()) return result;
-  matrix_product(input.dtype(), 1, 1, input.numel(), {input.data(), 0, input.strides()[0]}, {other.data(), other.strides()[0], 0},
-                 result.data(), 1, 1, false);
+  matrix_product(input.dtype(), 1, 1, input.numel(), {input.data(), 0, input.strides()[0]},
+                 {other.data(), other.strides()[0], 0}, result.data(), 1, 1, false);
   return result;
 }
 
@@ -93,7 +95,8 @@ Tensor matmul(const Tensor& input, const Tensor& other) {
     b_strides.push_back(0);
   }
   const std::int64_t m = a_sizes[a_sizes.size() - 2], n = b_sizes.back();
-  Dims sizes = broadcast_shapes(IntSpan(a_sizes).subspan(0, a_sizes.size() - 2), IntSpan(b_sizes).subspan(0, b_sizes.size() - 2), "matmul");
+  Dims sizes = broadcast_shapes(IntSpan(a_sizes).subspan(0, a_sizes.size() - 2),
+                                IntSpan(b_sizes).subspan(0, b_sizes.size() - 2), "matmul");
   Dims full(sizes);
   full.push_back(m);
   full.push_back(n);
@@ -108,9 +111,10 @@ Tensor matmul(const Tensor& input, const Tensor& other) {
 }
 
 Tensor bmm(const Tensor& input, const Tensor& mat2) {
-  check(input.dim() == 3 && mat2.dim() == 3, "bmm: expected input and mat2 with 3 dimensions, got shapes ", input.sizes(), " and ", mat2.sizes());
-  check(input.sizes()[0] == mat2.sizes()[0] && input.sizes()[2] == mat2.sizes()[1],
-        "bmm: expected mat2 of shape [", input.sizes()[0], ", ", input.sizes()[2], ", *] for input ", input.sizes(), ", got ", mat2.sizes());
+  check(input.dim() == 3 && mat2.dim() == 3, "bmm: expected input and mat2 with 3 dimensions, got shapes ",
+        input.sizes(), " and ", mat2.sizes());
+  check(input.sizes()[0] == mat2.sizes()[0] && input.sizes()[2] == mat2.sizes()[1], "bmm: expected mat2 of shape [",
+        input.sizes()[0], ", ", input.sizes()[2], ", *] for input ", input.sizes(), ", got ", mat2.sizes());
   check_dtypes("bmm", "input", input, "mat2", mat2);
   Tensor result = empty({input.sizes()[0], input.sizes()[1], mat2.sizes()[2]}, input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
@@ -119,19 +123,24 @@ Tensor bmm(const Tensor& input, const Tensor& mat2) {
 }
 
 Tensor mv(const Tensor& input, const Tensor& vec) {
-  check(input.dim() == 2 && vec.dim() == 1, "mv: expected input with 2 dimensions and vec with 1, got shapes ", input.sizes(), " and ", vec.sizes());
+  check(input.dim() == 2 && vec.dim() == 1, "mv: expected input with 2 dimensions and vec with 1, got shapes ",
+        input.sizes(), " and ", vec.sizes());
   check_inner("mv", input, vec);
   check_dtypes("mv", "input", input, "vec", vec);
   Tensor result = empty({input.sizes()[0]}, input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
-  matrix_product(input.dtype(), input.sizes()[0], 1, input.sizes()[1], matrix(input), {vec.data(), vec.strides()[0], 0}, result.data(), 1, 1, false);
+  matrix_product(input.dtype(), input.sizes()[0], 1, input.sizes()[1], matrix(input), {vec.data(), vec.strides()[0], 0},
+                 result.data(), 1, 1, false);
   return result;
 }
 
 void check_vectors(const char* op, const Tensor& input, const Tensor& other, const char* name) {
-  check(input.dim() == 1 && other.dim() == 1, op, ": expected input and ", name, " with 1 dimension, got shapes ", input.sizes(), " and ", other.sizes());
-  check(input.dtype() == other.dtype(), op, ": expected input and ", name, " to have the same dtype, got ", name_of(input.dtype()), " and ", name_of(other.dtype()));
-  check(input.numel() == other.numel(), op, ": inconsistent tensor size, expected input and ", name, " of the same length, got ", input.numel(), " and ", other.numel());
+  check(input.dim() == 1 && other.dim() == 1, op, ": expected input and ", name, " with 1 dimension, got shapes ",
+        input.sizes(), " and ", other.sizes());
+  check(input.dtype() == other.dtype(), op, ": expected input and ", name, " to have the same dtype, got ",
+        name_of(input.dtype()), " and ", name_of(other.dtype()));
+  check(input.numel() == other.numel(), op, ": inconsistent tensor size, expected input and ", name,
+        " of the same length, got ", input.numel(), " and ", other.numel());
   if (input.dtype() == DType::Bool) throw_bad_dtype(op, DType::Bool);
 }
 
@@ -150,7 +159,8 @@ Tensor vdot(const Tensor& input, const Tensor& other) {
 
 // input broadcast to the result's shape, scaled by beta; beta == 0 ignores it (NaN does not propagate).
 Tensor start_from(const char* op, const Tensor& input, IntSpan sizes, const Scalar& beta, const Tensor& like) {
-  check(input.dtype() == like.dtype(), op, ": expected input and the matrices to have the same dtype, got ", name_of(input.dtype()), " and ", name_of(like.dtype()));
+  check(input.dtype() == like.dtype(), op, ": expected input and the matrices to have the same dtype, got ",
+        name_of(input.dtype()), " and ", name_of(like.dtype()));
   const Tensor expanded = expand_to(input, sizes, op);
   Tensor result = empty(sizes, like.dtype(), like.device());
   if (result.is_meta() || beta.equals(0)) return result;
@@ -171,11 +181,16 @@ Tensor start_from(const char* op, const Tensor& input, IntSpan sizes, const Scal
 }
 
 // Half types with a factor: one rounding at the end instead of one for beta * input and one for the sum.
-bool rounds_twice(const Tensor& matrix, const Scalar& beta) { return is_reduced_float(matrix.dtype()) && !beta.equals(0) && !beta.equals(1); }
+bool rounds_twice(const Tensor& matrix, const Scalar& beta) {
+  return is_reduced_float(matrix.dtype()) && !beta.equals(0) && !beta.equals(1);
+}
 
 template <class F>
-Tensor through_float(F&& op, const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  const auto wide = [](const Tensor& t) { return t.is_meta() ? empty(t.sizes(), DType::Float32, t.device()) : to_dtype(t, DType::Float32); };
+Tensor through_float(F&& op, const Tensor& input, const Tensor& a, const Tensor& b, const Scalar& beta,
+                     const Scalar& alpha) {
+  const auto wide = [](const Tensor& t) {
+    return t.is_meta() ? empty(t.sizes(), DType::Float32, t.device()) : to_dtype(t, DType::Float32);
+  };
   const Tensor result = op(wide(input), wide(a), wide(b), beta, alpha);
   return result.is_meta() ? empty(result.sizes(), a.dtype(), a.device()) : to_dtype(result, a.dtype());
 }
@@ -189,26 +204,31 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   if (rounds_twice(mat1, beta)) return through_float(addmm, input, mat1, mat2, beta, alpha);
   Tensor result = start_from("addmm", input, {m, n}, beta, mat1);
   if (result.is_meta() || result.numel() == 0) return result;
-  matrix_product(mat1.dtype(), m, n, mat1.sizes()[1], matrix(mat1), matrix(mat2), result.data(), n, alpha, !beta.equals(0));
+  matrix_product(mat1.dtype(), m, n, mat1.sizes()[1], matrix(mat1), matrix(mat2), result.data(), n, alpha,
+                 !beta.equals(0));
   return result;
 }
 
 Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
-  check(mat.dim() == 2 && vec.dim() == 1, "addmv: expected mat with 2 dimensions and vec with 1, got shapes ", mat.sizes(), " and ", vec.sizes());
+  check(mat.dim() == 2 && vec.dim() == 1, "addmv: expected mat with 2 dimensions and vec with 1, got shapes ",
+        mat.sizes(), " and ", vec.sizes());
   check_inner("addmv", mat, vec);
   check_dtypes("addmv", "mat", mat, "vec", vec);
   if (rounds_twice(mat, beta)) return through_float(addmv, input, mat, vec, beta, alpha);
   Tensor result = start_from("addmv", input, {mat.sizes()[0]}, beta, mat);
   if (result.is_meta() || result.numel() == 0) return result;
-  matrix_product(mat.dtype(), mat.sizes()[0], 1, mat.sizes()[1], matrix(mat), {vec.data(), vec.strides()[0], 0}, result.data(), 1, alpha, !beta.equals(0));
+  matrix_product(mat.dtype(), mat.sizes()[0], 1, mat.sizes()[1], matrix(mat), {vec.data(), vec.strides()[0], 0},
+                 result.data(), 1, alpha, !beta.equals(0));
   return result;
 }
 
-Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
   check_dim("baddbmm", "batch1", batch1, 3);
   check_dim("baddbmm", "batch2", batch2, 3);
-  check(batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1], "baddbmm: expected batch2 of shape [",
-        batch1.sizes()[0], ", ", batch1.sizes()[2], ", *] for batch1 ", batch1.sizes(), ", got ", batch2.sizes());
+  check(batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1],
+        "baddbmm: expected batch2 of shape [", batch1.sizes()[0], ", ", batch1.sizes()[2], ", *] for batch1 ",
+        batch1.sizes(), ", got ", batch2.sizes());
   check_dtypes("baddbmm", "batch1", batch1, "batch2", batch2);
   if (rounds_twice(batch1, beta)) return through_float(baddbmm, input, batch1, batch2, beta, alpha);
   Tensor result = start_from("baddbmm", input, {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]}, beta, batch1);
@@ -219,17 +239,21 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
 
 // y = x W^T + b, one pass: rows of the result start as the bias.
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  check(input.dim() >= 1 && (weight.dim() == 2 || weight.dim() == 1), "linear: expected input with at least 1 dimension and weight with 1 or 2, got shapes ",
-        input.sizes(), " and ", weight.sizes());
+  check(input.dim() >= 1 && (weight.dim() == 2 || weight.dim() == 1),
+        "linear: expected input with at least 1 dimension and weight with 1 or 2, got shapes ", input.sizes(), " and ",
+        weight.sizes());
   const std::int64_t k = input.sizes().back(), n = weight.dim() == 2 ? weight.sizes()[0] : 1;
-  check(weight.sizes().back() == k, "linear: mat1 and mat2 shapes cannot be multiplied: expected input.shape[-1] == weight.shape[-1], got input ",
+  check(weight.sizes().back() == k,
+        "linear: mat1 and mat2 shapes cannot be multiplied: expected input.shape[-1] == weight.shape[-1], got input ",
         input.sizes(), " and weight ", weight.sizes());
   check_dtypes("linear", "input", input, "weight", weight);
   Dims sizes(input.sizes().subspan(0, input.dim() - 1));
   if (weight.dim() == 2) sizes.push_back(n);
   if (bias.defined()) {
-    check(bias.dtype() == input.dtype(), "linear: expected input and bias to have the same dtype, got ", name_of(input.dtype()), " and ", name_of(bias.dtype()));
-    check(bias.dim() <= 1 && (bias.numel() == n || bias.numel() == 1), "linear: expected bias of shape [", n, "], got ", bias.sizes());
+    check(bias.dtype() == input.dtype(), "linear: expected input and bias to have the same dtype, got ",
+          name_of(input.dtype()), " and ", name_of(bias.dtype()));
+    check(bias.dim() <= 1 && (bias.numel() == n || bias.numel() == 1), "linear: expected bias of shape [", n, "], got ",
+          bias.sizes());
   }
   Tensor result = empty(sizes, input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
@@ -253,7 +277,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     });
   }
   matrix_product(input.dtype(), rows, n, k, {flat.data(), row, flat.strides().back()},
-                 {weight.data(), weight.strides().back(), weight.dim() == 2 ? weight.strides()[0] : 0}, result.data(), n, 1, bias.defined());
+                 {weight.data(), weight.strides().back(), weight.dim() == 2 ? weight.strides()[0] : 0}, result.data(),
+                 n, 1, bias.defined());
   return result;
 }
 
@@ -282,7 +307,8 @@ void batched_product(const Tensor& c, const Tensor& a, const Tensor& b, const Sc
   std::int64_t row = 0;
   // One matrix on the right: all rows of all batches in one product.
   if (b.dim() == 2 && a.dim() > 2 && flat_rows(a, row)) {
-    return matrix_product(c.dtype(), batch * m, n, k, {a.data(), row, a.strides().back()}, matrix(b), c.data(), n, alpha, accumulate);
+    return matrix_product(c.dtype(), batch * m, n, k, {a.data(), row, a.strides().back()}, matrix(b), c.data(), n,
+                          alpha, accumulate);
   }
   const MatrixView am = matrix(a), bm = matrix(b);
   const std::int64_t size = c.itemsize();
@@ -298,10 +324,12 @@ void batched_product(const Tensor& c, const Tensor& a, const Tensor& b, const Sc
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       matrix_product(c.dtype(), m, n, k, {static_cast<const char*>(am.data) + offset(a, i), am.row, am.col},
-                     {static_cast<const char*>(bm.data) + offset(b, i), bm.row, bm.col}, static_cast<char*>(c.data()) + i * m * n * size, n, alpha, accumulate);
+                     {static_cast<const char*>(bm.data) + offset(b, i), bm.row, bm.col},
+                     static_cast<char*>(c.data()) + i * m * n * size, n, alpha, accumulate);
     }
   };
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
+  const double work =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
   if (batch < 4 && work > 1e6) return run(0, batch);  // few and large: threads inside each product
   parallel_for(0, batch, std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / work)), run);
 }

@@ -10,7 +10,8 @@
 
 namespace flambeau {
 
-PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                    std::int64_t dilation) {
   PoolAxis axis;
   axis.in = in;
   axis.out = out;
@@ -22,7 +23,8 @@ PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std:
     const std::int64_t start = o * stride - padding;
     std::int64_t begin = start;
     if (begin < 0) begin += (-begin + dilation - 1) / dilation * dilation;
-    begin = std::min(begin, in - 1);  // a window that misses the input altogether (large dilation) is empty, but in bounds
+    begin =
+        std::min(begin, in - 1);  // a window that misses the input altogether (large dilation) is empty, but in bounds
     axis.begin.push_back(begin);
     axis.end.push_back(std::max(begin, std::min(start + (kernel - 1) * dilation + 1, in)));
     axis.extent.push_back(std::min(start + kernel, in + padding) - start);
@@ -47,7 +49,8 @@ namespace {
 constexpr std::int64_t kSpatial[] = {1, 2, 3};
 
 std::int64_t entry(const char* op, const char* name, IntSpan values, std::int64_t spatial, std::int64_t d) {
-  check(values.size() == 1 || values.size() == spatial, op, ": ", name, " must either be a single int, or a tuple of ", spatial, " ints, got ", values);
+  check(values.size() == 1 || values.size() == spatial, op, ": ", name, " must either be a single int, or a tuple of ",
+        spatial, " ints, got ", values);
   return values.size() == 1 ? values[0] : values[d];
 }
 
@@ -55,11 +58,14 @@ void check_input(const char* op, const Tensor& input, std::int64_t spatial) {
   check(input.dim() == spatial + 1 || input.dim() == spatial + 2, op, ": Expected ", spatial + 1, "D or ", spatial + 2,
         "D (batch mode) tensor, got input of shape ", input.sizes());
   for (std::int64_t d = input.dim() == spatial + 2 ? 1 : 0; d < input.dim(); ++d) {
-    check(input.sizes()[d] > 0, op, ": Expected input with non-zero sizes for non-batch dimensions, got ", input.sizes());
+    check(input.sizes()[d] > 0, op, ": Expected input with non-zero sizes for non-batch dimensions, got ",
+          input.sizes());
   }
 }
 
-MemoryFormat last_format(std::int64_t spatial) { return spatial == 3 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast; }
+MemoryFormat last_format(std::int64_t spatial) {
+  return spatial == 3 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+}
 
 PoolProblem start(const Tensor& input, std::int64_t spatial) {
   PoolProblem p;
@@ -71,27 +77,32 @@ PoolProblem start(const Tensor& input, std::int64_t spatial) {
   return p;
 }
 
-std::int64_t pooled_size(const char* op, std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation, bool ceil_mode) {
+std::int64_t pooled_size(const char* op, std::int64_t in, std::int64_t kernel, std::int64_t stride,
+                         std::int64_t padding, std::int64_t dilation, bool ceil_mode) {
   check(kernel > 0, op, ": kernel size should be greater than zero, but got ", kernel);
   check(stride > 0, op, ": stride should not be zero or negative, but got ", stride);
   check(dilation > 0, op, ": dilation should be greater than zero, but got ", dilation);
   check(padding >= 0, op, ": pad must be non-negative, but got pad: ", padding);
-  check(padding <= ((kernel - 1) * dilation + 1) / 2, op, ": pad should be at most half of effective kernel size, but got pad=", padding,
-        ", kernel_size=", kernel, " and dilation=", dilation);
+  check(padding <= ((kernel - 1) * dilation + 1) / 2, op,
+        ": pad should be at most half of effective kernel size, but got pad=", padding, ", kernel_size=", kernel,
+        " and dilation=", dilation);
   const std::int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
-  std::int64_t out = (room >= 0 ? (room + (ceil_mode ? stride - 1 : 0)) / stride : -((-room + stride - 1 - (ceil_mode ? stride - 1 : 0)) / stride)) + 1;
+  std::int64_t out = (room >= 0 ? (room + (ceil_mode ? stride - 1 : 0)) / stride
+                                : -((-room + stride - 1 - (ceil_mode ? stride - 1 : 0)) / stride)) +
+                     1;
   if (ceil_mode && (out - 1) * stride >= in + padding) --out;
   check(out > 0, op, ": Given input size ", in, " the calculated output size is ", out, ". Output size is too small");
   return out;
 }
 
-PoolProblem fixed_problem(const char* op, const Tensor& input, std::int64_t spatial, IntSpan kernel, IntSpan stride, IntSpan padding,
-                          IntSpan dilation, bool ceil_mode) {
+PoolProblem fixed_problem(const char* op, const Tensor& input, std::int64_t spatial, IntSpan kernel, IntSpan stride,
+                          IntSpan padding, IntSpan dilation, bool ceil_mode) {
   check_input(op, input, spatial);
   PoolProblem p = start(input, spatial);
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t in = input.sizes()[input.dim() - spatial + d], k = entry(op, "kernel_size", kernel, spatial, d);
-    const std::int64_t s = stride.empty() ? k : entry(op, "stride", stride, spatial, d), pad = entry(op, "padding", padding, spatial, d);
+    const std::int64_t s = stride.empty() ? k : entry(op, "stride", stride, spatial, d),
+                       pad = entry(op, "padding", padding, spatial, d);
     const std::int64_t dil = entry(op, "dilation", dilation, spatial, d);
     p.axis[3 - spatial + d] = fixed_axis(in, pooled_size(op, in, k, s, pad, dil, ceil_mode), k, s, pad, dil);
   }
@@ -99,15 +110,19 @@ PoolProblem fixed_problem(const char* op, const Tensor& input, std::int64_t spat
 }
 
 PoolProblem adaptive_problem(const char* op, const Tensor& input, std::int64_t spatial, IntSpan output_size) {
-  check(spatial == 1 || input.dim() > spatial, ErrorKind::Value, op, ": Input dimension should be at least ", spatial + 1, ", got shape ", input.sizes());
+  check(spatial == 1 || input.dim() > spatial, ErrorKind::Value, op, ": Input dimension should be at least ",
+        spatial + 1, ", got shape ", input.sizes());
   check_input(op, input, spatial);
-  check(output_size.size() == 1 || output_size.size() == spatial, op, ": output_size must be ", spatial, " values, got ", output_size);
+  check(output_size.size() == 1 || output_size.size() == spatial, op, ": output_size must be ", spatial,
+        " values, got ", output_size);
   // Before the tables of windows: a result that can't be stored must not take its time.
   Dims sizes(input.sizes());
   for (std::int64_t d = 0; d < spatial; ++d) {
-    sizes[input.dim() - spatial + d] = std::max<std::int64_t>(output_size.size() == 1 ? output_size[0] : output_size[d], 0);
+    sizes[input.dim() - spatial + d] =
+        std::max<std::int64_t>(output_size.size() == 1 ? output_size[0] : output_size[d], 0);
   }
-  check(checked_numel(sizes) < (std::int64_t{1} << 40), ErrorKind::Memory, op, ": not enough memory for a result of shape ", sizes);
+  check(checked_numel(sizes) < (std::int64_t{1} << 40), ErrorKind::Memory, op,
+        ": not enough memory for a result of shape ", sizes);
   PoolProblem p = start(input, spatial);
   for (std::int64_t d = 0; d < spatial; ++d) {
     const std::int64_t in = input.sizes()[input.dim() - spatial + d];
@@ -124,7 +139,9 @@ Dims output_sizes(const PoolProblem& p, const Tensor& input, std::int64_t spatia
   return sizes;
 }
 
-MemoryFormat format_of(const PoolProblem& p, std::int64_t spatial) { return p.channels_last ? last_format(spatial) : MemoryFormat::Contiguous; }
+MemoryFormat format_of(const PoolProblem& p, std::int64_t spatial) {
+  return p.channels_last ? last_format(spatial) : MemoryFormat::Contiguous;
+}
 
 std::int64_t spatial_of(const KernelDef& def) { return *static_cast<const std::int64_t*>(def.context); }
 
@@ -137,21 +154,28 @@ std::tuple<Tensor, Tensor> run_max(const PoolProblem& p, const Tensor& input, st
   return {output, indices};
 }
 
-Tensor max_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride, IntSpan padding, IntSpan dilation, bool ceil_mode) {
+Tensor max_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
+                IntSpan padding, IntSpan dilation, bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
-  return std::get<0>(run_max(fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode), input, spatial, false));
+  return std::get<0>(run_max(
+      fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode),
+      input, spatial, false));
 }
 
-std::tuple<Tensor, Tensor> max_pool_with_indices(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
-                                                 IntSpan padding, IntSpan dilation, bool ceil_mode) {
+std::tuple<Tensor, Tensor> max_pool_with_indices(const KernelDef& def, const Tensor& input, IntSpan kernel_size,
+                                                 std::optional<IntSpan> stride, IntSpan padding, IntSpan dilation,
+                                                 bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
-  return run_max(fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode), input, spatial, true);
+  return run_max(
+      fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode),
+      input, spatial, true);
 }
 
-Tensor max_pool_grad(const KernelDef& def, const Tensor& cotangent, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
-                     IntSpan padding, IntSpan dilation, bool ceil_mode) {
+Tensor max_pool_grad(const KernelDef& def, const Tensor& cotangent, const Tensor& input, IntSpan kernel_size,
+                     std::optional<IntSpan> stride, IntSpan padding, IntSpan dilation, bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
-  PoolProblem p = fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode);
+  PoolProblem p =
+      fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode);
   p.channels_last = false;
   Tensor result = empty(input.sizes(), input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
@@ -160,10 +184,12 @@ Tensor max_pool_grad(const KernelDef& def, const Tensor& cotangent, const Tensor
   return result;
 }
 
-PoolProblem avg_problem(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride, IntSpan padding,
-                        bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+PoolProblem avg_problem(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
+                        IntSpan padding, bool ceil_mode, bool count_include_pad,
+                        std::optional<std::int64_t> divisor_override) {
   check(!divisor_override || *divisor_override != 0, def.name, ": divisor must be not zero");
-  PoolProblem p = fixed_problem(def.name, input, spatial_of(def), kernel_size, stride.value_or(IntSpan()), padding, {1}, ceil_mode);
+  PoolProblem p =
+      fixed_problem(def.name, input, spatial_of(def), kernel_size, stride.value_or(IntSpan()), padding, {1}, ceil_mode);
   p.count_include_pad = count_include_pad;
   p.divisor_override = divisor_override.value_or(0);
   return p;
@@ -188,15 +214,19 @@ Tensor run_avg_grad(PoolProblem p, const Tensor& cotangent, IntSpan input_size) 
   return result;
 }
 
-Tensor avg_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride, IntSpan padding, bool ceil_mode,
-                bool count_include_pad, std::optional<std::int64_t> divisor_override) {
-  return run_avg(avg_problem(def, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), input, spatial_of(def));
+Tensor avg_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
+                IntSpan padding, bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+  return run_avg(avg_problem(def, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+                 input, spatial_of(def));
 }
 
-Tensor avg_pool_grad(const KernelDef& def, const Tensor& cotangent, IntSpan input_size, IntSpan kernel_size, std::optional<IntSpan> stride,
-                     IntSpan padding, bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+Tensor avg_pool_grad(const KernelDef& def, const Tensor& cotangent, IntSpan input_size, IntSpan kernel_size,
+                     std::optional<IntSpan> stride, IntSpan padding, bool ceil_mode, bool count_include_pad,
+                     std::optional<std::int64_t> divisor_override) {
   const Tensor shape = empty(input_size, cotangent.dtype(), {DeviceType::Meta});
-  return run_avg_grad(avg_problem(def, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), cotangent, input_size);
+  return run_avg_grad(
+      avg_problem(def, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), cotangent,
+      input_size);
 }
 
 Tensor adaptive_avg_pool(const KernelDef& def, const Tensor& input, IntSpan output_size) {
@@ -208,7 +238,8 @@ Tensor adaptive_avg_pool_grad(const KernelDef& def, const Tensor& cotangent, Int
   const std::int64_t spatial = spatial_of(def);
   const Tensor shape = empty(input_size, cotangent.dtype(), {DeviceType::Meta});
   const IntSpan sizes = cotangent.sizes();
-  return run_avg_grad(adaptive_problem(def.name, shape, spatial, sizes.subspan(sizes.size() - spatial, spatial)), cotangent, input_size);
+  return run_avg_grad(adaptive_problem(def.name, shape, spatial, sizes.subspan(sizes.size() - spatial, spatial)),
+                      cotangent, input_size);
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const KernelDef& def, const Tensor& input, IntSpan output_size) {
@@ -218,7 +249,8 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(const KernelDef& def, const Tensor&
 
 // Windows of random places: u in [0, 1) per image, channel and axis shifts the sequence (Graham, "Fractional
 // Max-Pooling", arXiv:1412.6071): start_i = floor((i + u) alpha) - floor(u alpha), the last one at the end.
-std::tuple<Tensor, Tensor> fractional_max_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, IntSpan output_size, const Tensor& samples) {
+std::tuple<Tensor, Tensor> fractional_max_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size,
+                                               IntSpan output_size, const Tensor& samples) {
   const std::int64_t spatial = spatial_of(def);
   check_input(def.name, input, spatial);
   const std::int64_t lead = input.dim() - spatial;
@@ -228,23 +260,27 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const KernelDef& def, const Tenso
     kernel[d] = entry(def.name, "kernel_size", kernel_size, spatial, d);
     out[d] = entry(def.name, "output_size", output_size, spatial, d);
     const std::int64_t in = input.sizes()[lead + d];
-    check(kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in, def.name, ": pool size ", kernel[d], " and output size ", out[d], " too large relative to input size ", in);
+    check(kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in, def.name, ": pool size ", kernel[d],
+          " and output size ", out[d], " too large relative to input size ", in);
     sizes[lead + d] = out[d];
   }
   const std::int64_t planes = input.numel() / std::max<std::int64_t>(1, [&] {
-    std::int64_t n = 1;
-    for (std::int64_t d = 0; d < spatial; ++d) n *= input.sizes()[lead + d];
-    return n;
-  }());
-  check(samples.dtype() == input.dtype() && samples.numel() == planes * spatial, def.name, ": expected random samples of shape (batch, channels, ", spatial,
-        ") and dtype ", name_of(input.dtype()), ", got ", samples.sizes(), " ", name_of(samples.dtype()));
+                                std::int64_t n = 1;
+                                for (std::int64_t d = 0; d < spatial; ++d) n *= input.sizes()[lead + d];
+                                return n;
+                              }());
+  check(samples.dtype() == input.dtype() && samples.numel() == planes * spatial, def.name,
+        ": expected random samples of shape (batch, channels, ", spatial, ") and dtype ", name_of(input.dtype()),
+        ", got ", samples.sizes(), " ", name_of(samples.dtype()));
   Tensor output = empty(sizes, input.dtype(), input.device()), indices = empty(sizes, DType::Int64, input.device());
   if (output.is_meta() || output.numel() == 0) return {output, indices};
   const Tensor in = contiguous(input), u = to_dtype(contiguous(samples), DType::Float64);
   PoolProblem p = start(in, spatial);
   p.channels_last = false;
   p.batch = p.channels = 1;
-  const auto plane_of = [](const Tensor& t, std::int64_t plane, std::int64_t count) { return alias(t, {count}, {1}, t.offset() + plane * count); };
+  const auto plane_of = [](const Tensor& t, std::int64_t plane, std::int64_t count) {
+    return alias(t, {count}, {1}, t.offset() + plane * count);
+  };
   for (std::int64_t plane = 0; plane < planes; ++plane) {
     for (std::int64_t d = 0; d < spatial; ++d) {
       const std::int64_t n = in.sizes()[lead + d];
@@ -255,15 +291,18 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const KernelDef& def, const Tenso
       axis.out = out[d];
       const float alpha = out[d] > 1 ? static_cast<float>(n - kernel[d]) / static_cast<float>(out[d] - 1) : 0.0F;
       for (std::int64_t o = 0; o < out[d]; ++o) {
-        const std::int64_t begin = o == out[d] - 1 ? n - kernel[d]
-            : static_cast<std::int64_t>((static_cast<float>(o) + sample) * alpha) - static_cast<std::int64_t>(sample * alpha);
+        const std::int64_t begin = o == out[d] - 1
+                                       ? n - kernel[d]
+                                       : static_cast<std::int64_t>((static_cast<float>(o) + sample) * alpha) -
+                                             static_cast<std::int64_t>(sample * alpha);
         axis.begin.push_back(begin);
         axis.end.push_back(begin + kernel[d]);
         axis.extent.push_back(kernel[d]);
       }
       p.axis[3 - spatial + d] = axis;
     }
-    max_pool_forward(p, plane_of(in, plane, p.in_size()), plane_of(output, plane, p.out_size()), plane_of(indices, plane, p.out_size()));
+    max_pool_forward(p, plane_of(in, plane, p.in_size()), plane_of(output, plane, p.out_size()),
+                     plane_of(indices, plane, p.out_size()));
   }
   return {output, indices};
 }

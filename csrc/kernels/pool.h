@@ -9,13 +9,14 @@
 namespace flambeau {
 
 struct PoolAxis {
-  std::int64_t in = 1, out = 1, step = 1;    // step: dilation
+  std::int64_t in = 1, out = 1, step = 1;            // step: dilation
   std::int64_t kernel = 0, stride = 1, padding = 0;  // of fixed windows; kernel 0: adaptive
-  std::vector<std::int64_t> begin, end;      // clipped to the input
-  std::vector<std::int64_t> extent;          // positions counted when padding counts
+  std::vector<std::int64_t> begin, end;              // clipped to the input
+  std::vector<std::int64_t> extent;                  // positions counted when padding counts
 };
 
-PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation);
+PoolAxis fixed_axis(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                    std::int64_t dilation);
 PoolAxis adaptive_axis(std::int64_t in, std::int64_t out);
 
 struct PoolProblem {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/parallel.h"
 #include "core/elementwise.h"
+#include "core/parallel.h"
 #include "kernels/pool.h"
 #include "kernels/pool_tile.h"
 
@@ -16,18 +16,26 @@ const PoolTile* g_tile = nullptr;
 int g_level = -1;
 
 template <class T>
-struct Wide { using type = T; };
+struct Wide {
+  using type = T;
+};
 template <>
-struct Wide<Half> { using type = float; };
+struct Wide<Half> {
+  using type = float;
+};
 template <>
-struct Wide<BFloat16> { using type = float; };
+struct Wide<BFloat16> {
+  using type = float;
+};
 template <class T>
 using Acc = typename Wide<T>::type;
 
 template <class A>
 constexpr A lowest() {
-  if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();
-  else return std::numeric_limits<A>::lowest();
+  if constexpr (std::is_floating_point_v<A>)
+    return -std::numeric_limits<A>::infinity();
+  else
+    return std::numeric_limits<A>::lowest();
 }
 
 template <class F>
@@ -41,13 +49,16 @@ void dispatch_real(const char* op, DType dtype, F&& fn) {
 
 // Larger, or NaN: PyTorch lets a later NaN win.
 template <class A>
-inline bool beats(A value, A best) { return value > best || value != value; }
+inline bool beats(A value, A best) {
+  return value > best || value != value;
+}
 
 // Input rows (depth and height together) of one output row.
 void rows_of(const PoolProblem& p, std::int64_t od, std::int64_t oh, std::vector<std::int64_t>& rows) {
   rows.clear();
   for (std::int64_t d = p.axis[0].begin[od]; d < p.axis[0].end[od]; d += p.axis[0].step) {
-    for (std::int64_t h = p.axis[1].begin[oh]; h < p.axis[1].end[oh]; h += p.axis[1].step) rows.push_back(d * p.axis[1].in + h);
+    for (std::int64_t h = p.axis[1].begin[oh]; h < p.axis[1].end[oh]; h += p.axis[1].step)
+      rows.push_back(d * p.axis[1].in + h);
   }
 }
 
@@ -55,7 +66,8 @@ std::int64_t divisor(const PoolProblem& p, std::int64_t od, std::int64_t oh, std
   if (p.divisor_override != 0) return p.divisor_override;
   const std::int64_t at[3] = {od, oh, ow};
   std::int64_t count = 1;
-  for (int d = 0; d < 3; ++d) count *= p.count_include_pad ? p.axis[d].extent[at[d]] : p.axis[d].end[at[d]] - p.axis[d].begin[at[d]];
+  for (int d = 0; d < 3; ++d)
+    count *= p.count_include_pad ? p.axis[d].extent[at[d]] : p.axis[d].end[at[d]] - p.axis[d].begin[at[d]];
   return count;
 }
 
@@ -76,8 +88,12 @@ struct MaxLine {
   A* best;
 
   explicit MaxLine(const PoolAxis& axis)
-      : x(axis), padded(static_cast<std::size_t>(axis.padding + axis.in + axis.stride + axis.kernel * axis.step + axis.out * axis.stride + kPoolSlack), lowest<A>()),
-        at(static_cast<std::size_t>(axis.in)), best(padded.data() + axis.padding) {}
+      : x(axis),
+        padded(static_cast<std::size_t>(axis.padding + axis.in + axis.stride + axis.kernel * axis.step +
+                                        axis.out * axis.stride + kPoolSlack),
+               lowest<A>()),
+        at(static_cast<std::size_t>(axis.in)),
+        best(padded.data() + axis.padding) {}
 
   void values(const T* plane) {
     std::fill_n(best, x.in, lowest<A>());
@@ -130,7 +146,8 @@ struct MaxLine {
       const A candidate = best[w];
       const std::int32_t place = at[static_cast<std::size_t>(w)];
       const bool nan = candidate != candidate;
-      const bool better = candidate > found || (candidate == found && place < index) || (nan && (found == found || place > index));
+      const bool better =
+          candidate > found || (candidate == found && place < index) || (nan && (found == found || place > index));
       found = better ? candidate : found;
       index = better ? place : index;
     }
@@ -192,8 +209,10 @@ void max_last(const PoolProblem& p, const T* input, T* output, std::int64_t* ind
               if (first) std::fill(at.begin(), at.end(), static_cast<std::int32_t>(position));
               first = false;
               if constexpr (std::is_same_v<T, float>) {
-                if (indices == nullptr) g_tile->max_rows(b, source, c);
-                else g_tile->max_rows_at(b, a, source, static_cast<std::int32_t>(position), 0, c);
+                if (indices == nullptr)
+                  g_tile->max_rows(b, source, c);
+                else
+                  g_tile->max_rows_at(b, a, source, static_cast<std::int32_t>(position), 0, c);
               } else if (indices == nullptr) {
                 for (std::int64_t i = 0; i < c; ++i) {
                   const Acc<T> value = static_cast<Acc<T>>(source[i]);

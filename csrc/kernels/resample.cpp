@@ -58,7 +58,8 @@ void antialiased(ResampleMode mode, ResampleAxis& axis, F scale) {
   for (std::int64_t o = 0; o < axis.out; ++o) {
     const F center = scale * (static_cast<F>(o) + F(0.5));
     const std::int64_t from = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + F(0.5)), 0);
-    const std::int64_t count = std::clamp<std::int64_t>(std::min(static_cast<std::int64_t>(center + support + F(0.5)), axis.in) - from, 0, axis.taps);
+    const std::int64_t count = std::clamp<std::int64_t>(
+        std::min(static_cast<std::int64_t>(center + support + F(0.5)), axis.in) - from, 0, axis.taps);
     F total(0);
     std::vector<F> w(static_cast<std::size_t>(axis.taps), F(0));
     for (std::int64_t j = 0; j < count; ++j) {
@@ -74,7 +75,8 @@ void antialiased(ResampleMode mode, ResampleAxis& axis, F scale) {
 }
 
 template <class F>
-ResampleAxis make_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double given, bool antialias) {
+ResampleAxis make_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double given,
+                       bool antialias) {
   ResampleAxis axis;
   axis.in = in;
   axis.out = out;
@@ -114,13 +116,21 @@ ResampleAxis make_axis(ResampleMode mode, std::int64_t in, std::int64_t out, boo
 }
 
 template <class T>
-struct Wide { using type = T; };
+struct Wide {
+  using type = T;
+};
 template <>
-struct Wide<Half> { using type = float; };
+struct Wide<Half> {
+  using type = float;
+};
 template <>
-struct Wide<BFloat16> { using type = float; };
+struct Wide<BFloat16> {
+  using type = float;
+};
 template <>
-struct Wide<std::uint8_t> { using type = float; };
+struct Wide<std::uint8_t> {
+  using type = float;
+};
 
 template <class T, class A>
 T narrow(A value) {
@@ -172,7 +182,8 @@ void apply(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std
 
 // The transpose: dst[outer][in][inner] += from src[outer][out][inner]; dst starts at zero.
 template <class A>
-void apply_transposed(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std::int64_t outer, std::int64_t inner) {
+void apply_transposed(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std::int64_t outer,
+                      std::int64_t inner) {
   std::fill_n(dst, outer * axis.in * inner, A(0));
   for (std::int64_t i = 0; i < outer; ++i, dst += axis.in * inner, src += axis.out * inner) {
     for (std::int64_t o = 0; o < axis.out; ++o) {
@@ -201,18 +212,21 @@ void copy_planes(const Problem& p, const T* input, T* output, std::int64_t plane
   }();
   const std::size_t n = p.axes.size();
   const ResampleAxis &z = n > 2 ? p.axes[n - 3] : one, &y = n > 1 ? p.axes[n - 2] : one, &x = p.axes[n - 1];
-  parallel_for(0, planes, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.out)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t plane = begin; plane < end; ++plane) {
-      const T* in = input + plane * p.in;
-      T* out = output + plane * p.out;
-      for (std::int64_t d = 0; d < z.out; ++d) {
-        for (std::int64_t h = 0; h < y.out; ++h) {
-          const T* row = in + (z.index[static_cast<std::size_t>(d)] * y.in + y.index[static_cast<std::size_t>(h)]) * x.in;
-          for (std::int64_t w = 0; w < x.out; ++w) *out++ = row[x.index[static_cast<std::size_t>(w)]];
-        }
-      }
-    }
-  });
+  parallel_for(0, planes, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.out)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t plane = begin; plane < end; ++plane) {
+                   const T* in = input + plane * p.in;
+                   T* out = output + plane * p.out;
+                   for (std::int64_t d = 0; d < z.out; ++d) {
+                     for (std::int64_t h = 0; h < y.out; ++h) {
+                       const T* row =
+                           in +
+                           (z.index[static_cast<std::size_t>(d)] * y.in + y.index[static_cast<std::size_t>(h)]) * x.in;
+                       for (std::int64_t w = 0; w < x.out; ++w) *out++ = row[x.index[static_cast<std::size_t>(w)]];
+                     }
+                   }
+                 }
+               });
 }
 
 template <class T>
@@ -241,7 +255,8 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
         const std::size_t d = transposed ? step : n - 1 - step;
         const ResampleAxis& axis = p.axes[d];
         std::int64_t inner = 1;
-        for (std::size_t e = d + 1; e < n; ++e) inner *= p.axes[e].out;  // later axes: resampled already, or not yet undone
+        for (std::size_t e = d + 1; e < n; ++e)
+          inner *= p.axes[e].out;  // later axes: resampled already, or not yet undone
         const std::int64_t own = transposed ? axis.out : axis.in, outer = total / (own * inner);
         if (transposed) {
           apply_transposed(axis, weights[d].data(), ping.data(), pong.data(), outer, inner);
@@ -250,7 +265,8 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
         }
         total = outer * inner * (transposed ? axis.in : axis.out);
         if constexpr (std::is_same_v<T, std::uint8_t>) {  // PyTorch keeps bytes between the passes
-          for (std::int64_t i = 0; i < total; ++i) pong[static_cast<std::size_t>(i)] = static_cast<A>(narrow<T>(pong[static_cast<std::size_t>(i)]));
+          for (std::int64_t i = 0; i < total; ++i)
+            pong[static_cast<std::size_t>(i)] = static_cast<A>(narrow<T>(pong[static_cast<std::size_t>(i)]));
         }
         ping.swap(pong);
       }
@@ -283,8 +299,13 @@ bool resample_pixels(const Problem& p, const float* input, float* output, std::i
         for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
           for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
             for (std::int64_t k = w * x.taps; k < (w + 1) * x.taps; ++k) {
-              rows[count] = image + ((z.index[static_cast<std::size_t>(i)] * y.in + y.index[static_cast<std::size_t>(j)]) * x.in + x.index[static_cast<std::size_t>(k)]) * channels;
-              weights[count++] = static_cast<float>(z.weight[static_cast<std::size_t>(i)] * y.weight[static_cast<std::size_t>(j)] * x.weight[static_cast<std::size_t>(k)]);
+              rows[count] =
+                  image + ((z.index[static_cast<std::size_t>(i)] * y.in + y.index[static_cast<std::size_t>(j)]) * x.in +
+                           x.index[static_cast<std::size_t>(k)]) *
+                              channels;
+              weights[count++] =
+                  static_cast<float>(z.weight[static_cast<std::size_t>(i)] * y.weight[static_cast<std::size_t>(j)] *
+                                     x.weight[static_cast<std::size_t>(k)]);
             }
           }
         }
@@ -302,17 +323,21 @@ ResampleMode mode_of(std::string_view mode) {
   return ResampleMode::Linear;
 }
 
-Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_corners, std::optional<Span<double>> scales, bool antialias, DType dtype) {
+Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_corners,
+                     std::optional<Span<double>> scales, bool antialias, DType dtype) {
   check(out.size() >= 1 && out.size() <= 3 && in.size() == out.size() + 2, "interpolate: expected ", in.size() - 2,
         " output sizes (1 to 3) for input of shape ", in, ", got ", out);
-  check(!scales || scales->size() == out.size(), "interpolate: expected one scale factor per output size ", out, ", got ",
-        scales ? scales->size() : 0);
+  check(!scales || scales->size() == out.size(), "interpolate: expected one scale factor per output size ", out,
+        ", got ", scales ? scales->size() : 0);
   // Before the tables of weights: a result that can't be stored must not take its time.
-  check(checked_numel(out) < (std::int64_t{1} << 40), ErrorKind::Memory, "interpolate: not enough memory for a result of sizes ", out);
+  check(checked_numel(out) < (std::int64_t{1} << 40), ErrorKind::Memory,
+        "interpolate: not enough memory for a result of sizes ", out);
   Problem p;
   for (std::int64_t d = 0; d < out.size(); ++d) {
-    check(in[2 + d] > 0 && out[d] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ", in, " and output ", out);
-    p.axes.push_back(resample_axis(mode_of(mode), in[2 + d], out[d], align_corners, scales ? (*scales)[d] : 0.0, antialias, dtype == DType::Float64));
+    check(in[2 + d] > 0 && out[d] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ",
+          in, " and output ", out);
+    p.axes.push_back(resample_axis(mode_of(mode), in[2 + d], out[d], align_corners, scales ? (*scales)[d] : 0.0,
+                                   antialias, dtype == DType::Float64));
     p.in *= in[2 + d];
     p.out *= out[d];
     p.copies = p.copies && p.axes.back().taps == 1;
@@ -337,15 +362,18 @@ void dispatch(DType dtype, F&& fn) {
   }
 }
 
-Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, bool align_corners, std::optional<Span<double>> scales, bool antialias) {
+Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, bool align_corners,
+                   std::optional<Span<double>> scales, bool antialias) {
   const Problem p = make_problem(input.sizes(), size, mode, align_corners, scales, antialias, input.dtype());
   Dims sizes{input.sizes()[0], input.sizes()[1]};
   for (const std::int64_t s : size) sizes.push_back(s);
   const MemoryFormat format = format_of(input);
-  check(input.dtype() == DType::UInt8 || is_floating(input.dtype()), ErrorKind::NotImplemented, "interpolate: not implemented for '", torch_name_of(input.dtype()), "'");
+  check(input.dtype() == DType::UInt8 || is_floating(input.dtype()), ErrorKind::NotImplemented,
+        "interpolate: not implemented for '", torch_name_of(input.dtype()), "'");
   Tensor output = empty(sizes, input.dtype(), input.device(), format);
   if (output.is_meta() || output.numel() == 0) return output;
-  if (format != MemoryFormat::Contiguous && input.dtype() == DType::Float32 && resample_pixels(p, input.data<float>(), output.data<float>(), sizes[0], sizes[1])) {
+  if (format != MemoryFormat::Contiguous && input.dtype() == DType::Float32 &&
+      resample_pixels(p, input.data<float>(), output.data<float>(), sizes[0], sizes[1])) {
     return output;
   }
   const Tensor in = contiguous(input);
@@ -353,21 +381,27 @@ Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, boo
   const std::int64_t planes = sizes[0] * sizes[1];
   dispatch(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (p.copies) copy_planes<T>(p, in.data<T>(), target.data<T>(), planes);
-    else resample_planes<T>(p, in.data<T>(), target.data<T>(), planes, false);
+    if (p.copies)
+      copy_planes<T>(p, in.data<T>(), target.data<T>(), planes);
+    else
+      resample_planes<T>(p, in.data<T>(), target.data<T>(), planes, false);
   });
   if (!target.is(output)) copy_into(output, target);
   return output;
 }
 
-Tensor interpolate_grad(const Tensor& cotangent, IntSpan input_size, std::string_view mode, bool align_corners, std::optional<Span<double>> scales, bool antialias) {
-  check(cotangent.dim() >= 3, "interpolate_grad: expected a gradient of at least 3 dimensions, got shape ", cotangent.sizes());
-  const Problem p = make_problem(input_size, cotangent.sizes().subspan(2, cotangent.dim() - 2), mode, align_corners, scales, antialias, cotangent.dtype());
+Tensor interpolate_grad(const Tensor& cotangent, IntSpan input_size, std::string_view mode, bool align_corners,
+                        std::optional<Span<double>> scales, bool antialias) {
+  check(cotangent.dim() >= 3, "interpolate_grad: expected a gradient of at least 3 dimensions, got shape ",
+        cotangent.sizes());
+  const Problem p = make_problem(input_size, cotangent.sizes().subspan(2, cotangent.dim() - 2), mode, align_corners,
+                                 scales, antialias, cotangent.dtype());
   const MemoryFormat format = format_of(cotangent);
   Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
   const Tensor grad = contiguous(cotangent);
-  const Tensor target = format == MemoryFormat::Contiguous ? result : empty(input_size, cotangent.dtype(), cotangent.device());
+  const Tensor target =
+      format == MemoryFormat::Contiguous ? result : empty(input_size, cotangent.dtype(), cotangent.device());
   dispatch(cotangent.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     resample_planes<T>(p, grad.data<T>(), target.data<T>(), input_size[0] * input_size[1], true);
@@ -381,8 +415,10 @@ const Kernel interpolate_grad_kernel("interpolate_to_grad", &interpolate_grad);
 
 }  // namespace
 
-ResampleAxis resample_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double scale, bool antialias, bool wide) {
-  return wide ? make_axis<double>(mode, in, out, align_corners, scale, antialias) : make_axis<float>(mode, in, out, align_corners, scale, antialias);
+ResampleAxis resample_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double scale,
+                           bool antialias, bool wide) {
+  return wide ? make_axis<double>(mode, in, out, align_corners, scale, antialias)
+              : make_axis<float>(mode, in, out, align_corners, scale, antialias);
 }
 
 }  // namespace flambeau

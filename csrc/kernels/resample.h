@@ -19,6 +19,7 @@ struct ResampleAxis {
 enum class ResampleMode { Nearest, NearestExact, Linear, Cubic };
 
 // scale 0: from the sizes. `wide`: positions are computed in double (float64 tensors), else in float, as PyTorch does.
-ResampleAxis resample_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double scale, bool antialias, bool wide);
+ResampleAxis resample_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double scale,
+                           bool antialias, bool wide);
 
 }  // namespace flambeau

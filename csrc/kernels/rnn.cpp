@@ -22,7 +22,8 @@ enum class Cell { Lstm, Gru, Tanh, Relu };
 Cell cell_of(std::string_view mode) {
   if (mode == "lstm") return Cell::Lstm;
   if (mode == "gru") return Cell::Gru;
-  check(mode == "rnn_tanh" || mode == "rnn_relu", ErrorKind::Value, "rnn_layer: expected mode lstm, gru, rnn_tanh or rnn_relu, got ", std::string(mode));
+  check(mode == "rnn_tanh" || mode == "rnn_relu", ErrorKind::Value,
+        "rnn_layer: expected mode lstm, gru, rnn_tanh or rnn_relu, got ", std::string(mode));
   return mode == "rnn_relu" ? Cell::Relu : Cell::Tanh;
 }
 std::int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
@@ -36,7 +37,8 @@ struct Steps {
 Steps make_steps(IntSpan batch_sizes, bool reverse) {
   Steps s;
   for (std::int64_t t = 0; t < batch_sizes.size(); ++t) {
-    check(batch_sizes[t] > 0 && (t == 0 || batch_sizes[t] <= batch_sizes[t - 1]), "rnn_layer: expected positive, non-increasing batch sizes, got ", batch_sizes);
+    check(batch_sizes[t] > 0 && (t == 0 || batch_sizes[t] <= batch_sizes[t - 1]),
+          "rnn_layer: expected positive, non-increasing batch sizes, got ", batch_sizes);
     s.offset.push_back(s.total);
     s.rows.push_back(batch_sizes[t]);
     s.order.push_back(reverse ? batch_sizes.size() - 1 - t : t);
@@ -51,7 +53,10 @@ template <class T>
 class PackedMatrix {
  public:
   PackedMatrix(const T* b, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t n)
-      : tile_(gemm_tile<T>()), k_(k), n_(n), data_(static_cast<std::size_t>((n + tile_.nr - 1) / tile_.nr * tile_.nr * k)) {
+      : tile_(gemm_tile<T>()),
+        k_(k),
+        n_(n),
+        data_(static_cast<std::size_t>((n + tile_.nr - 1) / tile_.nr * tile_.nr * k)) {
     tile_.pack_b(data_.data(), b, row, col, k, n);
   }
   void add_product(std::int64_t m, const T* a, std::int64_t lda, T* c, std::int64_t ldc) const {
@@ -61,7 +66,8 @@ class PackedMatrix {
       for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t j = panel * tile_.nr, columns = std::min(tile_.nr, n_ - j);
         for (std::int64_t p = 0; p < k_; p += kSmallK) {
-          tile_.direct(m, columns, std::min(kSmallK, k_ - p), a + p, lda, 1, data_.data() + panel * tile_.nr * k_ + p * tile_.nr, tile_.nr, c + j, ldc, T(1), true);
+          tile_.direct(m, columns, std::min(kSmallK, k_ - p), a + p, lda, 1,
+                       data_.data() + panel * tile_.nr * k_ + p * tile_.nr, tile_.nr, c + j, ldc, T(1), true);
         }
       }
     });
@@ -75,9 +81,10 @@ class PackedMatrix {
 
 template <class F>
 void for_rows(std::int64_t rows, std::int64_t width, F&& fn) {
-  parallel_for(0, rows, std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(1, width)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) fn(i);
-  });
+  parallel_for(0, rows, std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(1, width)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) fn(i);
+               });
 }
 
 template <class T>
@@ -96,7 +103,8 @@ std::vector<T> input_part(const Layer<T>& l) {
   const bool both = l.cell != Cell::Gru;
   if (l.b_ih != nullptr) {
     for_rows(rows, n, [&](std::int64_t i) {
-      for (std::int64_t j = 0; j < n; ++j) pre[static_cast<std::size_t>(i * n + j)] = l.b_ih[j] + (both ? l.b_hh[j] : T(0));
+      for (std::int64_t j = 0; j < n; ++j)
+        pre[static_cast<std::size_t>(i * n + j)] = l.b_ih[j] + (both ? l.b_hh[j] : T(0));
     });
   }
   gemm(Gemm<T>{rows, n, l.inputs, l.x, l.inputs, 1, l.w_ih, 1, l.inputs, pre.data(), n, T(1), l.b_ih != nullptr});
@@ -113,12 +121,15 @@ void forward(const Layer<T>& l, T* output, T* hn, T* cn, T* saved) {
   if (cn != nullptr) std::copy_n(l.c0, B * H, cn);
   std::vector<T> hh(l.cell == Cell::Gru ? static_cast<std::size_t>(B * n) : 0);
   for (const std::int64_t t : l.steps.order) {
-    const std::int64_t rows = l.steps.rows[static_cast<std::size_t>(t)], at = l.steps.offset[static_cast<std::size_t>(t)];
+    const std::int64_t rows = l.steps.rows[static_cast<std::size_t>(t)],
+                       at = l.steps.offset[static_cast<std::size_t>(t)];
     T* gates = pre.data() + at * n;
     if (l.cell == Cell::Gru) {
       for (std::int64_t i = 0; i < rows; ++i) {
-        if (l.b_hh != nullptr) std::copy_n(l.b_hh, n, hh.data() + i * n);
-        else std::fill_n(hh.data() + i * n, n, T(0));
+        if (l.b_hh != nullptr)
+          std::copy_n(l.b_hh, n, hh.data() + i * n);
+        else
+          std::fill_n(hh.data() + i * n, n, T(0));
       }
       w.add_product(rows, hn, H, hh.data(), n);
     } else {
@@ -144,7 +155,8 @@ void forward(const Layer<T>& l, T* output, T* hn, T* cn, T* saved) {
 
 // The state that step t (in running order) started from, for each of its rows.
 template <class T>
-const T* previous(const Steps& s, std::size_t position, std::int64_t row, std::int64_t width, std::int64_t stride, const T* sequence, const T* first) {
+const T* previous(const Steps& s, std::size_t position, std::int64_t row, std::int64_t width, std::int64_t stride,
+                  const T* sequence, const T* first) {
   // Walk back to the last step that had this row: with sorted lengths that is the step before, or none.
   if (position > 0) {
     const auto before = static_cast<std::size_t>(s.order[position - 1]);
@@ -167,18 +179,25 @@ void column_sums(const T* a, std::int64_t rows, std::int64_t n, T* out) {
 }
 
 template <class T>
-void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T* grad_cn, const T* output, const T* saved, const LayerGrads<T>& out) {
+void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T* grad_cn, const T* output,
+              const T* saved, const LayerGrads<T>& out) {
   const SequenceTile<T>& tile = sequence_tile<T>();
-  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch, total = l.steps.total;
+  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch,
+                     total = l.steps.total;
   const bool gru = l.cell == Cell::Gru;
-  std::vector<T> d_pre(static_cast<std::size_t>(total * n)), d_hh(gru ? static_cast<std::size_t>(total * n) : 0), h_prev(static_cast<std::size_t>(total * H));
+  std::vector<T> d_pre(static_cast<std::size_t>(total * n)), d_hh(gru ? static_cast<std::size_t>(total * n) : 0),
+      h_prev(static_cast<std::size_t>(total * H));
   std::vector<T> up(static_cast<std::size_t>(B * H));
   T *dh = out.h0, *dc = out.c0;  // state gradients live in their destinations
-  if (grad_hn != nullptr) std::copy_n(grad_hn, B * H, dh);
-  else std::fill_n(dh, B * H, T(0));
+  if (grad_hn != nullptr)
+    std::copy_n(grad_hn, B * H, dh);
+  else
+    std::fill_n(dh, B * H, T(0));
   if (dc != nullptr) {
-    if (grad_cn != nullptr) std::copy_n(grad_cn, B * H, dc);
-    else std::fill_n(dc, B * H, T(0));
+    if (grad_cn != nullptr)
+      std::copy_n(grad_cn, B * H, dc);
+    else
+      std::fill_n(dc, B * H, T(0));
   }
   const PackedMatrix<T> w(l.w_hh, H, 1, n, H);
   for (std::size_t position = l.steps.order.size(); position-- > 0;) {
@@ -196,14 +215,13 @@ void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T
         case Cell::Lstm: {
           const T* s = saved + (at + i) * keep;
           std::copy_n(s, 4 * H, gates);
-          tile.lstm_grad(H, gates, previous(l.steps, position, i, H, keep, saved + 4 * H, l.c0), s + 4 * H, d, dc + i * H);
+          tile.lstm_grad(H, gates, previous(l.steps, position, i, H, keep, saved + 4 * H, l.c0), s + 4 * H, d,
+                         dc + i * H);
           std::fill_n(d, H, T(0));
           break;
         }
         case Cell::Gru: tile.gru_grad(H, saved + (at + i) * keep, before, d, gates, d_hh.data() + (at + i) * n); break;
-        default:
-          tile.rnn_grad(H, output + (at + i) * H, d, gates, l.cell == Cell::Relu);
-          std::fill_n(d, H, T(0));
+        default: tile.rnn_grad(H, output + (at + i) * H, d, gates, l.cell == Cell::Relu); std::fill_n(d, H, T(0));
       }
     });
     w.add_product(rows, (gru ? d_hh : d_pre).data() + at * n, n, dh, H);
@@ -214,20 +232,25 @@ void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T
   gemm(Gemm<T>{n, H, total, state, 1, n, h_prev.data(), H, 1, out.w_hh, H});
   if (out.b_ih != nullptr) {
     column_sums(d_pre.data(), total, n, out.b_ih);
-    if (gru) column_sums(state, total, n, out.b_hh);
-    else std::copy_n(out.b_ih, n, out.b_hh);
+    if (gru)
+      column_sums(state, total, n, out.b_hh);
+    else
+      std::copy_n(out.b_ih, n, out.b_hh);
   }
 }
 
 template <class T>
-const T* data_or_null(const Tensor& t) { return t.defined() ? t.data<T>() : nullptr; }
+const T* data_or_null(const Tensor& t) {
+  return t.defined() ? t.data<T>() : nullptr;
+}
 
 struct Operands {
   Tensor input, h0, c0, w_ih, w_hh, b_ih, b_hh;
 };
 
 // Contiguous copies, in the dtype that is computed in.
-Operands prepare(const Tensor& input, const Tensor& h0, const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+Operands prepare(const Tensor& input, const Tensor& h0, const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh,
+                 const Tensor& b_ih, const Tensor& b_hh) {
   const DType compute = compute_dtype(input.dtype());
   const auto ready = [&](const Tensor& t) { return t.defined() ? contiguous(to_dtype(t, compute)) : t; };
   return {ready(input), ready(h0), ready(c0), ready(w_ih), ready(w_hh), ready(b_ih), ready(b_hh)};
@@ -235,39 +258,57 @@ Operands prepare(const Tensor& input, const Tensor& h0, const Tensor& c0, const 
 
 template <class T>
 Layer<T> make_layer(Cell cell, Steps steps, const Operands& o) {
-  return {cell, std::move(steps), o.input.sizes()[1], o.h0.sizes()[1], o.input.data<T>(), o.h0.data<T>(), data_or_null<T>(o.c0), o.w_ih.data<T>(), o.w_hh.data<T>(),
-          data_or_null<T>(o.b_ih), data_or_null<T>(o.b_hh)};
+  return {cell,
+          std::move(steps),
+          o.input.sizes()[1],
+          o.h0.sizes()[1],
+          o.input.data<T>(),
+          o.h0.data<T>(),
+          data_or_null<T>(o.c0),
+          o.w_ih.data<T>(),
+          o.w_hh.data<T>(),
+          data_or_null<T>(o.b_ih),
+          data_or_null<T>(o.b_hh)};
 }
 
-void check_layer(Cell cell, const Steps& steps, const Tensor& input, const Tensor& h0, const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
-  check(input.dim() == 2 && input.sizes()[0] == steps.total, "rnn_layer: expected input of shape (", steps.total, ", features), got ", input.sizes());
-  check(h0.dim() == 2 && h0.sizes()[0] == steps.batch, "rnn_layer: expected hidden state of shape (", steps.batch, ", hidden), got ", h0.sizes());
+void check_layer(Cell cell, const Steps& steps, const Tensor& input, const Tensor& h0, const Tensor& c0,
+                 const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+  check(input.dim() == 2 && input.sizes()[0] == steps.total, "rnn_layer: expected input of shape (", steps.total,
+        ", features), got ", input.sizes());
+  check(h0.dim() == 2 && h0.sizes()[0] == steps.batch, "rnn_layer: expected hidden state of shape (", steps.batch,
+        ", hidden), got ", h0.sizes());
   const std::int64_t H = h0.sizes()[1], n = gates_of(cell) * H;
-  check(cell != Cell::Lstm || (c0.defined() && c0.sizes() == h0.sizes()), "rnn_layer: expected a cell state of the hidden state's shape ", h0.sizes());
-  check(w_ih.sizes() == IntSpan(Dims{n, input.sizes()[1]}) && w_hh.sizes() == IntSpan(Dims{n, H}), "rnn_layer: expected weights of shapes (", n, ", ",
-        input.sizes()[1], ") and (", n, ", ", H, "), got ", w_ih.sizes(), " and ", w_hh.sizes());
-  check(b_ih.defined() == b_hh.defined() && (!b_ih.defined() || (b_ih.numel() == n && b_hh.numel() == n)), "rnn_layer: expected two biases of ", n, " elements, or none");
+  check(cell != Cell::Lstm || (c0.defined() && c0.sizes() == h0.sizes()),
+        "rnn_layer: expected a cell state of the hidden state's shape ", h0.sizes());
+  check(w_ih.sizes() == IntSpan(Dims{n, input.sizes()[1]}) && w_hh.sizes() == IntSpan(Dims{n, H}),
+        "rnn_layer: expected weights of shapes (", n, ", ", input.sizes()[1], ") and (", n, ", ", H, "), got ",
+        w_ih.sizes(), " and ", w_hh.sizes());
+  check(b_ih.defined() == b_hh.defined() && (!b_ih.defined() || (b_ih.numel() == n && b_hh.numel() == n)),
+        "rnn_layer: expected two biases of ", n, " elements, or none");
   for (const Tensor* t : {&h0, &c0, &w_ih, &w_hh, &b_ih, &b_hh}) {
-    check(!t->defined() || t->dtype() == input.dtype(), "rnn_layer: expected all tensors of dtype ", name_of(input.dtype()), ", the input's, got ", t->defined() ? name_of(t->dtype()) : "");
+    check(!t->defined() || t->dtype() == input.dtype(), "rnn_layer: expected all tensors of dtype ",
+          name_of(input.dtype()), ", the input's, got ", t->defined() ? name_of(t->dtype()) : "");
   }
 }
 
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
-Four rnn_layer(const Tensor& input, IntSpan batch_sizes, const Tensor& h0, const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-               const Tensor& b_hh, std::string_view mode, bool reverse) {
+Four rnn_layer(const Tensor& input, IntSpan batch_sizes, const Tensor& h0, const Tensor& c0, const Tensor& w_ih,
+               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, std::string_view mode, bool reverse) {
   const Cell cell = cell_of(mode);
   const Steps steps = make_steps(batch_sizes, reverse);
   check_layer(cell, steps, input, h0, c0, w_ih, w_hh, b_ih, b_hh);
   const DType dtype = input.dtype(), compute = compute_dtype(dtype);
   const std::int64_t H = h0.sizes()[1];
   const Device device = input.device();
-  Tensor output = empty({steps.total, H}, compute, device), hn = empty(h0.sizes(), compute, device), cn, saved = empty({steps.total, saved_of(cell) * H}, compute, device);
+  Tensor output = empty({steps.total, H}, compute, device), hn = empty(h0.sizes(), compute, device), cn,
+         saved = empty({steps.total, saved_of(cell) * H}, compute, device);
   cn = empty(cell == Cell::Lstm ? h0.sizes() : IntSpan(Dims{0}), compute, device);
   if (!output.is_meta()) {
     const Operands o = prepare(input, h0, c0, w_ih, w_hh, b_ih, b_hh);
     dispatch_floating("rnn_layer", compute, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      forward(make_layer<T>(cell, steps, o), output.data<T>(), hn.data<T>(), cell == Cell::Lstm ? cn.data<T>() : nullptr, saved.data<T>());
+      forward(make_layer<T>(cell, steps, o), output.data<T>(), hn.data<T>(),
+              cell == Cell::Lstm ? cn.data<T>() : nullptr, saved.data<T>());
     });
   }
   if (dtype == compute) return {output, hn, cn, saved};
@@ -275,25 +316,36 @@ Four rnn_layer(const Tensor& input, IntSpan batch_sizes, const Tensor& h0, const
 }
 
 using Seven = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
-Seven rnn_layer_grad(const Tensor& input, const Tensor& grad_output, const Tensor& grad_hn, const Tensor& grad_cn, IntSpan batch_sizes, const Tensor& h0,
-                     const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, const Tensor& output,
-                     const Tensor& saved, std::string_view mode, bool reverse) {
+Seven rnn_layer_grad(const Tensor& input, const Tensor& grad_output, const Tensor& grad_hn, const Tensor& grad_cn,
+                     IntSpan batch_sizes, const Tensor& h0, const Tensor& c0, const Tensor& w_ih, const Tensor& w_hh,
+                     const Tensor& b_ih, const Tensor& b_hh, const Tensor& output, const Tensor& saved,
+                     std::string_view mode, bool reverse) {
   const Cell cell = cell_of(mode);
   const Steps steps = make_steps(batch_sizes, reverse);
   check_layer(cell, steps, input, h0, c0, w_ih, w_hh, b_ih, b_hh);
   const DType dtype = input.dtype(), compute = compute_dtype(dtype);
-  const auto like = [&](const Tensor& t) { return t.defined() ? empty(t.sizes(), compute, input.device()) : empty({0}, compute, input.device()); };
-  Tensor gx = like(input), gh = like(h0), gc = like(c0), gwi = like(w_ih), gwh = like(w_hh), gbi = like(b_ih), gbh = like(b_hh);
+  const auto like = [&](const Tensor& t) {
+    return t.defined() ? empty(t.sizes(), compute, input.device()) : empty({0}, compute, input.device());
+  };
+  Tensor gx = like(input), gh = like(h0), gc = like(c0), gwi = like(w_ih), gwh = like(w_hh), gbi = like(b_ih),
+         gbh = like(b_hh);
   if (!gx.is_meta()) {
     const Operands o = prepare(input, h0, c0, w_ih, w_hh, b_ih, b_hh);
     const auto ready = [&](const Tensor& t) { return t.defined() ? contiguous(to_dtype(t, compute)) : t; };
-    const Tensor go = ready(grad_output), ghn = ready(grad_hn), gcn = ready(grad_cn), out = ready(output), kept = contiguous(saved);
+    const Tensor go = ready(grad_output), ghn = ready(grad_hn), gcn = ready(grad_cn), out = ready(output),
+                 kept = contiguous(saved);
     dispatch_floating("rnn_layer", compute, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const bool bias = b_ih.defined();
-      const LayerGrads<T> targets{gx.data<T>(), gh.data<T>(), cell == Cell::Lstm ? gc.data<T>() : nullptr, gwi.data<T>(), gwh.data<T>(),
-                                  bias ? gbi.data<T>() : nullptr, bias ? gbh.data<T>() : nullptr};
-      backward(make_layer<T>(cell, steps, o), data_or_null<T>(go), data_or_null<T>(ghn), data_or_null<T>(gcn), out.data<T>(), kept.data<T>(), targets);
+      const LayerGrads<T> targets{gx.data<T>(),
+                                  gh.data<T>(),
+                                  cell == Cell::Lstm ? gc.data<T>() : nullptr,
+                                  gwi.data<T>(),
+                                  gwh.data<T>(),
+                                  bias ? gbi.data<T>() : nullptr,
+                                  bias ? gbh.data<T>() : nullptr};
+      backward(make_layer<T>(cell, steps, o), data_or_null<T>(go), data_or_null<T>(ghn), data_or_null<T>(gcn),
+               out.data<T>(), kept.data<T>(), targets);
     });
   }
   if (dtype == compute) return {gx, gh, gc, gwi, gwh, gbi, gbh};

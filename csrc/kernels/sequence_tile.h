@@ -10,9 +10,9 @@ template <class T>
 struct SequenceTile {
   // Attention. Rows of scores:
   T (*row_max)(const T* row, std::int64_t n) noexcept;
-  T (*exp_sum)(T* row, std::int64_t n, T shift) noexcept;                        // row = exp(row - shift); returns the sum
+  T (*exp_sum)(T* row, std::int64_t n, T shift) noexcept;  // row = exp(row - shift); returns the sum
   void (*scale)(T* row, std::int64_t n, T factor) noexcept;
-  void (*softmax_grad)(T* row, const T* p, std::int64_t n, T delta) noexcept;    // row = p * (row - delta)
+  void (*softmax_grad)(T* row, const T* p, std::int64_t n, T delta) noexcept;  // row = p * (row - delta)
   T (*dot)(const T* a, const T* b, std::int64_t n) noexcept;
 
   // LSTM, one row of n cells. gates (i, f, g, o) in: pre-activations, out: activations. c_out may equal c.

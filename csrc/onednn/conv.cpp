@@ -1,8 +1,8 @@
 // Convolution forward, backward by input and backward by weight.
-// Layout, measured on float32 with one AVX-512 core (GFLOP/s, 3x3, 64 channels at 56x56, batch 8): plain NCHW kernels 127,
-// channels-last 243, blocked with reorders of plain input and output 223. So channels-last tensors are used as they are
-// and plain ones go through whatever blocked layout the library asks for. Weights are reordered in every call: 9 us of
-// 7600 there, and a cache could not see writes made through aliases.
+// Layout, measured on float32 with one AVX-512 core (GFLOP/s, 3x3, 64 channels at 56x56, batch 8): plain NCHW kernels
+// 127, channels-last 243, blocked with reorders of plain input and output 223. So channels-last tensors are used as
+// they are and plain ones go through whatever blocked layout the library asks for. Weights are reordered in every call:
+// 9 us of 7600 there, and a cache could not see writes made through aliases.
 #include "core/parallel.h"
 #include "onednn/common.h"
 #include "onednn/onednn.h"
@@ -67,10 +67,10 @@ std::shared_ptr<const Plan> build(const Key& key) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   using Forward = dnnl::convolution_forward;
   const Forward::primitive_desc forward =
-      key.bias != 0 ? Forward::primitive_desc(engine(), dnnl::prop_kind::forward_training, algorithm, input, weight, plan->bias,
-                                              output, stride, dilation, padding, padding, attributes)
-                    : Forward::primitive_desc(engine(), dnnl::prop_kind::forward_training, algorithm, input, weight, output,
-                                              stride, dilation, padding, padding, attributes);
+      key.bias != 0 ? Forward::primitive_desc(engine(), dnnl::prop_kind::forward_training, algorithm, input, weight,
+                                              plan->bias, output, stride, dilation, padding, padding, attributes)
+                    : Forward::primitive_desc(engine(), dnnl::prop_kind::forward_training, algorithm, input, weight,
+                                              output, stride, dilation, padding, padding, attributes);
   const auto finish = [&](const auto& description, const Desc& in, const Desc& w, const Desc& out) {
     if (std::string(description.impl_info_str()).find("ref") != std::string::npos) return false;
     plan->input = in;
@@ -84,13 +84,17 @@ std::shared_ptr<const Plan> build(const Key& key) {
     plan->primitive = Forward(forward);
   } else if (key.direction == static_cast<std::int64_t>(Direction::Input)) {
     using Backward = dnnl::convolution_backward_data;
-    const Backward::primitive_desc description(engine(), algorithm, input, weight, output, stride, dilation, padding, padding, forward, attributes);
-    if (!finish(description, description.diff_src_desc(), description.weights_desc(), description.diff_dst_desc())) return nullptr;
+    const Backward::primitive_desc description(engine(), algorithm, input, weight, output, stride, dilation, padding,
+                                               padding, forward, attributes);
+    if (!finish(description, description.diff_src_desc(), description.weights_desc(), description.diff_dst_desc()))
+      return nullptr;
     plan->primitive = Backward(description);
   } else {
     using Backward = dnnl::convolution_backward_weights;
-    const Backward::primitive_desc description(engine(), algorithm, input, weight, output, stride, dilation, padding, padding, forward, attributes);
-    if (!finish(description, description.src_desc(), description.diff_weights_desc(), description.diff_dst_desc())) return nullptr;
+    const Backward::primitive_desc description(engine(), algorithm, input, weight, output, stride, dilation, padding,
+                                               padding, forward, attributes);
+    if (!finish(description, description.src_desc(), description.diff_weights_desc(), description.diff_dst_desc()))
+      return nullptr;
     plan->primitive = Backward(description);
   }
   return plan;
@@ -100,7 +104,9 @@ std::shared_ptr<const Plan> build(const Key& key) {
 class Operand {
  public:
   Operand(const Desc& user, const Desc& wanted, const void* data, bool read)
-      : same_(user == wanted), user_(user, engine(), const_cast<void*>(data)), buffer_(same_ ? 0 : wanted.get_size()),
+      : same_(user == wanted),
+        user_(user, engine(), const_cast<void*>(data)),
+        buffer_(same_ ? 0 : wanted.get_size()),
         inner_(same_ ? user_ : dnnl::memory(wanted, engine(), buffer_.data())) {
     if (!same_ && read) dnnl::reorder(user_, inner_).execute(stream(), user_, inner_);
   }
@@ -154,10 +160,11 @@ bool conv_forward(const Convolution& conv, const void* input, const void* weight
   Operand in(plan->user_input, plan->input, input, true), w(plan->user_weight, plan->weight, weight, true);
   Operand out(plan->user_output, plan->output, output, false);
   const Buffer scratch(plan->scratch.get_size());
-  std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, in.memory()},
-                                                  {DNNL_ARG_WEIGHTS, w.memory()},
-                                                  {DNNL_ARG_DST, out.memory()},
-                                                  {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan->scratch, engine(), scratch.data())}};
+  std::unordered_map<int, dnnl::memory> arguments{
+      {DNNL_ARG_SRC, in.memory()},
+      {DNNL_ARG_WEIGHTS, w.memory()},
+      {DNNL_ARG_DST, out.memory()},
+      {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan->scratch, engine(), scratch.data())}};
   if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, dnnl::memory(plan->bias, engine(), const_cast<void*>(bias)));
   plan->primitive.execute(stream(), arguments);
   out.write_back();

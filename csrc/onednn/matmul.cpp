@@ -51,7 +51,8 @@ bool gemm(const Gemm<BFloat16>& g) {
   const Buffer scratch(plan->scratch.get_size());
   dnnl::memory a(plan->a, engine(), const_cast<BFloat16*>(g.a)), b(plan->b, engine(), const_cast<BFloat16*>(g.b));
   dnnl::memory c(plan->c, engine(), g.c), s(plan->scratch, engine(), scratch.data());
-  plan->primitive.execute(stream(), {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}, {DNNL_ARG_SCRATCHPAD, s}});
+  plan->primitive.execute(stream(),
+                          {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}, {DNNL_ARG_SCRATCHPAD, s}});
   return true;
 }
 

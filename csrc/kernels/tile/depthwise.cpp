@@ -15,7 +15,8 @@ inline V load(const float* p) { return *reinterpret_cast<const Loose*>(p); }
 inline void store(float* p, V v) { *reinterpret_cast<Loose*>(p) = v; }
 
 template <int N>
-inline void block(float* out, const float* const* taps, const float* weights, std::int64_t count, std::int64_t i, float bias) {
+inline void block(float* out, const float* const* taps, const float* weights, std::int64_t count, std::int64_t i,
+                  float bias) {
   V acc[N];
 #pragma GCC unroll 4
   for (int v = 0; v < N; ++v) acc[v] = V{} + bias;
@@ -29,7 +30,8 @@ inline void block(float* out, const float* const* taps, const float* weights, st
   for (int v = 0; v < N; ++v) store(out + v * W, acc[v]);
 }
 
-void row(float* out, const float* const* taps, const float* weights, std::int64_t count, std::int64_t n, float bias) noexcept {
+void row(float* out, const float* const* taps, const float* weights, std::int64_t count, std::int64_t n,
+         float bias) noexcept {
   std::int64_t i = 0;
   for (; i + 4 * W <= n; i += 4 * W) block<4>(out + i, taps, weights, count, i, bias);
   for (; i + W <= n; i += W) block<1>(out + i, taps, weights, count, i, bias);

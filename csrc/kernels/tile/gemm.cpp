@@ -74,7 +74,8 @@ void micro(std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const
 }
 
 template <class T>
-using Micro = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, T, bool);
+using Micro = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, T,
+                       bool);
 
 template <class T, int NV, bool kPacked, int R = kRows>
 Micro<T> micro_for(std::int64_t rows) {
@@ -85,7 +86,8 @@ Micro<T> micro_for(std::int64_t rows) {
 
 // A tile at the right edge: computed into a full-width buffer, of which only n columns are kept.
 template <class T>
-void write_edge(const T* tile, std::int64_t ld, std::int64_t m, std::int64_t n, T* c, std::int64_t ldc, T alpha, bool accumulate) {
+void write_edge(const T* tile, std::int64_t ld, std::int64_t m, std::int64_t n, T* c, std::int64_t ldc, T alpha,
+                bool accumulate) {
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       const T value = tile[i * ld + j] * alpha;
@@ -122,10 +124,11 @@ void packed(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T*
 template <class T, int NV>
 void direct_columns(std::int64_t m, std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const T* b,
                     std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) {
+  // Even blocks: 16 rows as 8 and 8, since a tile of 4 rows would wait for its own sums.
+  const std::int64_t blocks = (m + kRows - 1) / kRows, size = (m + blocks - 1) / blocks;
+  const Micro<T> whole = micro_for<T, NV, false>(size);
   std::int64_t i = 0;
-  for (; i + kRows <= m; i += kRows) {
-    micro<T, kRows, NV, false>(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, accumulate);
-  }
+  for (; i + size <= m; i += size) whole(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, accumulate);
   if (i < m) micro_for<T, NV, false>(m - i)(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, accumulate);
 }
 
@@ -133,6 +136,7 @@ template <class T>
 void direct(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const T* b,
             std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept {
   constexpr std::int64_t W = kWidth<T>;
+  if (m <= 0) return;
   std::int64_t j = 0;
   for (; j + 2 * W <= n; j += 2 * W) direct_columns<T, 2>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, accumulate);
   for (; j + W <= n; j += W) direct_columns<T, 1>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, accumulate);
@@ -227,8 +231,8 @@ inline T horizontal(typename VecOf<T>::type v) {
 
 // R rows of A against C rows of B, U vectors of k at a time (enough independent sums to hide the latency of fma).
 template <class T, int R, int C, int U>
-void dot_block(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc, T alpha,
-               bool accumulate) {
+void dot_block(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc,
+               T alpha, bool accumulate) {
   using V = typename VecOf<T>::type;
   constexpr int W = kWidth<T>;
   V acc[R][C][U];
@@ -276,13 +280,15 @@ void dot_columns(std::int64_t m, std::int64_t k, const T* a, std::int64_t lda, c
                  std::int64_t ldc, T alpha, bool accumulate) {
   constexpr int R = kBytes >= 64 ? 4 : 2;
   std::int64_t i = 0;
-  for (; i + R <= m; i += R) dot_block<T, R, C, C == 1 ? 2 : 1>(k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, alpha, accumulate);
-  for (; i < m; ++i) dot_block<T, 1, C, C == 1 ? 4 : 2>(k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, alpha, accumulate);
+  for (; i + R <= m; i += R)
+    dot_block<T, R, C, C == 1 ? 2 : 1>(k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, alpha, accumulate);
+  for (; i < m; ++i)
+    dot_block<T, 1, C, C == 1 ? 4 : 2>(k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, alpha, accumulate);
 }
 
 template <class T>
-void dots(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c,
-          std::int64_t ldc, T alpha, bool accumulate) noexcept {
+void dots(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb,
+          T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept {
   std::int64_t j = 0;
   for (; j + 4 <= n; j += 4) dot_columns<T, 4>(m, k, a, lda, b + j * ldb, ldb, c + j, ldc, alpha, accumulate);
   for (; j < n; ++j) dot_columns<T, 1>(m, k, a, lda, b + j * ldb, ldb, c + j, ldc, alpha, accumulate);
@@ -321,7 +327,8 @@ void combine(std::int64_t n, std::int64_t k, const T* x, std::int64_t incx, cons
 }
 
 template <class T>
-constexpr GemmTile<T> kTable{kRows, 2 * kWidth<T>, &pack_a<T>, &pack_b<T>, &packed<T>, &direct<T>, &dots<T>, &combine<T>};
+constexpr GemmTile<T> kTable{kRows,      2 * kWidth<T>, &pack_a<T>, &pack_b<T>,
+                             &packed<T>, &direct<T>,    &dots<T>,   &combine<T>};
 
 constexpr int kLevel = kBytes >= 64 ? 2 : kBytes >= 32 ? 1 : 0;
 const GemmTileEntry entry(kLevel, &kTable<float>, &kTable<double>);

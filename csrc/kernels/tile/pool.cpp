@@ -23,7 +23,8 @@ void max_rows(float* best, const float* source, std::int64_t n) noexcept {
   for (; i < n; ++i) best[i] = wins(source[i], best[i]) ? source[i] : best[i];
 }
 
-void max_rows_at(float* best, std::int32_t* at, const float* source, std::int32_t first, std::int32_t step, std::int64_t n) noexcept {
+void max_rows_at(float* best, std::int32_t* at, const float* source, std::int32_t first, std::int32_t step,
+                 std::int64_t n) noexcept {
   std::int64_t i = 0;
   Ints ramp;
   for (int lane = 0; lane < W; ++lane) ramp[lane] = first + lane * step;
@@ -94,7 +95,8 @@ void scale_rows(float* out, const float* source, float factor, std::int64_t n) n
   for (; i < n; ++i) out[i] = source[i] * factor;
 }
 
-void weighted_rows(float* out, const float* const* rows, const float* weights, std::int64_t count, std::int64_t n) noexcept {
+void weighted_rows(float* out, const float* const* rows, const float* weights, std::int64_t count,
+                   std::int64_t n) noexcept {
   std::int64_t i = 0;
   for (; i + W <= n; i += W) {
     V sum = V(weights[0]) * V::load(rows[0] + i);

@@ -21,8 +21,10 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline void put(T* p, Vec<T> v, int lanes) {
-  if (lanes == Vec<T>::size) v.store(p);
-  else v.store_part(p, lanes);
+  if (lanes == Vec<T>::size)
+    v.store(p);
+  else
+    v.store_part(p, lanes);
 }
 template <class T>
 [[gnu::always_inline]] inline T lanes_sum(Vec<T> v) {
@@ -106,7 +108,8 @@ template <class T>
 void lstm_grad(std::int64_t n, T* gates, const T* c, const T* c_out, const T* dh, T* dc) noexcept {
   const Vec<T> one(T(1));
   sweep<T>(n, [&](std::int64_t j, int lanes) {
-    const Vec<T> i = get(gates + j, lanes), f = get(gates + n + j, lanes), g = get(gates + 2 * n + j, lanes), o = get(gates + 3 * n + j, lanes);
+    const Vec<T> i = get(gates + j, lanes), f = get(gates + n + j, lanes), g = get(gates + 2 * n + j, lanes),
+                 o = get(gates + 3 * n + j, lanes);
     const Vec<T> tc = tanh(get(c_out + j, lanes)), up = get(dh + j, lanes);
     const Vec<T> cell = get(dc + j, lanes) + up * o * (one - tc * tc);
     put(gates + j, cell * g * i * (one - i), lanes);
@@ -120,7 +123,8 @@ void lstm_grad(std::int64_t n, T* gates, const T* c, const T* c_out, const T* dh
 template <class T>
 void gru(std::int64_t n, const T* x, const T* hh, const T* h, T* h_out, T* saved) noexcept {
   sweep<T>(n, [&](std::int64_t j, int lanes) {
-    const Vec<T> r = sigmoid(get(x + j, lanes) + get(hh + j, lanes)), z = sigmoid(get(x + n + j, lanes) + get(hh + n + j, lanes));
+    const Vec<T> r = sigmoid(get(x + j, lanes) + get(hh + j, lanes)),
+                 z = sigmoid(get(x + n + j, lanes) + get(hh + n + j, lanes));
     const Vec<T> inner = get(hh + 2 * n + j, lanes), fresh = tanh(get(x + 2 * n + j, lanes) + r * inner);
     put(h_out + j, fresh + z * (get(h + j, lanes) - fresh), lanes);
     put(saved + j, r, lanes);
@@ -134,9 +138,11 @@ template <class T>
 void gru_grad(std::int64_t n, const T* saved, const T* h, T* dh, T* dx, T* dhh) noexcept {
   const Vec<T> one(T(1));
   sweep<T>(n, [&](std::int64_t j, int lanes) {
-    const Vec<T> r = get(saved + j, lanes), z = get(saved + n + j, lanes), fresh = get(saved + 2 * n + j, lanes), inner = get(saved + 3 * n + j, lanes);
+    const Vec<T> r = get(saved + j, lanes), z = get(saved + n + j, lanes), fresh = get(saved + 2 * n + j, lanes),
+                 inner = get(saved + 3 * n + j, lanes);
     const Vec<T> up = get(dh + j, lanes);
-    const Vec<T> dn = up * (one - z) * (one - fresh * fresh), dr = dn * inner * r * (one - r), dz = up * (get(h + j, lanes) - fresh) * z * (one - z);
+    const Vec<T> dn = up * (one - z) * (one - fresh * fresh), dr = dn * inner * r * (one - r),
+                 dz = up * (get(h + j, lanes) - fresh) * z * (one - z);
     put(dx + j, dr, lanes);
     put(dx + n + j, dz, lanes);
     put(dx + 2 * n + j, dn, lanes);
@@ -161,8 +167,8 @@ void rnn_grad(std::int64_t n, const T* h, const T* dh, T* dpre, bool relu) noexc
 }
 
 template <class T>
-constexpr SequenceTile<T> kTable{&row_max<T>, &exp_sum<T>,  &scale_row<T>, &softmax_grad<T>, &dot<T>,
-                                 &lstm<T>,    &lstm_grad<T>, &gru<T>,      &gru_grad<T>,     &rnn<T>,      &rnn_grad<T>};
+constexpr SequenceTile<T> kTable{&row_max<T>,   &exp_sum<T>, &scale_row<T>, &softmax_grad<T>, &dot<T>,     &lstm<T>,
+                                 &lstm_grad<T>, &gru<T>,     &gru_grad<T>,  &rnn<T>,          &rnn_grad<T>};
 const SequenceTileEntry entry(static_cast<int>(kLevel), &kTable<float>, &kTable<double>);
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Linear algebra over batches of matrices, on PyTorch's import path torch.linalg. The ops are in flambeau/ops/linalg_*.py."""
+"""Linear algebra over batches of matrices: the names of torch.linalg. The ops are in flambeau/ops/linalg_*.py."""
 
 from ..errors import LinAlgError
 from ..ops import linalg_misc as _misc

@@ -42,7 +42,9 @@ def _(grad_output, query, key, value, attn_mask, is_causal, scale, output, logsu
         )
         return (*grads, None)
     return (
-        *fused_attention_grad(grad_output, query, key, value, output, logsumexp, attn_mask, is_causal, scale),
+        *fused_attention_grad(
+            grad_output, query, key, value, output, logsumexp, attn_mask, is_causal, scale
+        ),
         None,
     )
 
@@ -86,7 +88,9 @@ def _check_attention(query, key, value, attn_mask, is_causal):
             f"query.dtype: {query.dtype}, key.dtype: {key.dtype}, and value.dtype: {value.dtype} instead."
         )
     if attn_mask is not None and is_causal:
-        raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if attn_mask is not None and attn_mask.dtype != _C.bool and attn_mask.dtype != query.dtype:
         raise RuntimeError(
             "scaled_dot_product_attention: Expected attn_mask dtype to be bool or to match query dtype, but got "
@@ -139,7 +143,9 @@ def scaled_dot_product_attention(
     elif query.dim() == 3:
         if attn_mask is not None and attn_mask.dim() == 3:
             attn_mask = attn_mask.unsqueeze(0)
-        result = fused_attention(query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0), attn_mask, is_causal, scale)
+        result = fused_attention(
+            query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0), attn_mask, is_causal, scale
+        )
         result = result[0].squeeze(0)
     else:
         result = fused_attention(query, key, value, attn_mask, is_causal, scale)[0]

@@ -31,7 +31,11 @@ _CONV_DOC = """{n}-d cross-correlation.
         RuntimeError: sizes or dtypes do not match, or the kernel is larger than the padded input.
     Differentiable in input, weight, bias; supports second derivatives.
     """
-_SIZES = {1: ("length", "k"), 2: ("height, width", "kh, kw"), 3: ("depth, height, width", "kd, kh, kw")}
+_SIZES = {
+    1: ("length", "k"),
+    2: ("height, width", "kh, kw"),
+    3: ("depth, height, width", "kd, kh, kw"),
+}
 
 
 def _channel_sum(grad, spatial):
@@ -55,7 +59,7 @@ def _products(n):
     return conv_input, conv_weight
 
 
-def _declare(n):
+def _declare(n):  # noqa: C901 - the rules of a family, one closure each
     conv_input, conv_weight = _products(n)
     conv = native(
         f"conv{n}d(Tensor input, Tensor weight, Tensor? bias=None, int[{n}] stride=1, int[{n}] padding=0, "
@@ -81,7 +85,9 @@ def _declare(n):
 
     @conv_input.vjp("weight")
     def _(grad, cotangent, weight_meta, stride, padding, dilation, groups):
-        return conv_weight(cotangent.conj(), grad, weight_meta.shape, stride, padding, dilation, groups)
+        return conv_weight(
+            cotangent.conj(), grad, weight_meta.shape, stride, padding, dilation, groups
+        )
 
     @conv_weight.vjp("cotangent")
     def _(grad, input, stride, padding, dilation, groups):
@@ -89,7 +95,9 @@ def _declare(n):
 
     @conv_weight.vjp("input")
     def _(grad, cotangent, input_meta, stride, padding, dilation, groups):
-        return conv_input(cotangent.conj(), grad, input_meta.shape, stride, padding, dilation, groups)
+        return conv_input(
+            cotangent.conj(), grad, input_meta.shape, stride, padding, dilation, groups
+        )
 
     transpose = native(
         f"conv_transpose{n}d(Tensor input, Tensor weight, Tensor? bias=None, int[{n}] stride=1, int[{n}] padding=0, "
@@ -113,7 +121,9 @@ def _declare(n):
 
     @transpose.vjp("input")
     def _(grad, weight, stride, padding, groups, dilation, input_meta):
-        return _narrowed(conv(grad, weight.conj(), None, stride, padding, dilation, groups), input_meta, n)
+        return _narrowed(
+            conv(grad, weight.conj(), None, stride, padding, dilation, groups), input_meta, n
+        )
 
     @transpose.vjp("weight")
     def _(grad, input, weight_meta, stride, padding, groups, dilation):
@@ -138,13 +148,17 @@ def _declare(n):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         totals = [d * (k - 1) for d, k in zip(dilations, tuple(weight.shape[2:]), strict=False)]
         extra = []
-        for total in reversed(totals):  # odd totals get their extra element at the end, outside the convolution
+        for total in reversed(
+            totals
+        ):  # odd totals get their extra element at the end, outside the convolution
             extra += [0, total % 2]
         if any(extra):
             from .pad import constant_pad_nd
 
             input = constant_pad_nd(input, extra, 0.0)
-        return conv(input, weight, bias, strides, [total // 2 for total in totals], dilations, groups)
+        return conv(
+            input, weight, bias, strides, [total // 2 for total in totals], dilations, groups
+        )
 
     return overload(f"conv{n}d", conv, conv_named), transpose
 

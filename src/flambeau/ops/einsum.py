@@ -16,14 +16,18 @@ def _labels_of(text, what):
     while i < len(text):
         if text[i] == ".":
             if text[i : i + 3] != "..." or "..." in labels:
-                raise RuntimeError(f"einsum(): found '.' for {what} that is not part of any ellipsis")
+                raise RuntimeError(
+                    f"einsum(): found '.' for {what} that is not part of any ellipsis"
+                )
             labels.append("...")
             i += 3
         elif text[i] in _LETTERS:
             labels.append(text[i])
             i += 1
         else:
-            raise RuntimeError(f"einsum(): invalid subscript given at index {i} in {what}, subscripts must be in [a-zA-Z]")
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {i} in {what}, subscripts must be in [a-zA-Z]"
+            )
     return labels
 
 
@@ -36,7 +40,9 @@ def _from_sublists(args):
             if entry is Ellipsis:
                 labels.append("...")
             elif not 0 <= entry < len(_LETTERS):
-                raise ValueError(f"einsum: expected subscripts in [0, {len(_LETTERS)}), got {entry}.")
+                raise ValueError(
+                    f"einsum: expected subscripts in [0, {len(_LETTERS)}), got {entry}."
+                )
             else:
                 labels.append(_LETTERS[entry])
         return labels
@@ -48,8 +54,10 @@ def _from_sublists(args):
 
 def _parse(args):
     if not args:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand "
-                         "and its subscripts list")
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand "
+            "and its subscripts list"
+        )
     if not isinstance(args[0], str):
         return _from_sublists(args)
     equation, operands = args[0], list(args[1:])
@@ -102,9 +110,13 @@ def _output_labels(output, terms, depth):
         if label == "...":
             labels += list(range(depth))
         elif label in labels:
-            raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
+            )
         elif not any(label in term for term in terms):
-            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any input operand"
+            )
         else:
             labels.append(label)
     return labels
@@ -136,7 +148,9 @@ def _product(sizes):
 def _contract(a, a_labels, b, b_labels, keep):
     """Product of two operands, summed over the labels that are not in `keep`: one bmm."""
     sizes = dict(zip(b_labels, b.shape, strict=True)) | {
-        label: size for label, size in zip(a_labels, a.shape, strict=True) if size != 1 or label not in b_labels
+        label: size
+        for label, size in zip(a_labels, a.shape, strict=True)
+        if size != 1 or label not in b_labels
     }
 
     def only(tensor, labels, others):
@@ -144,7 +158,8 @@ def _contract(a, a_labels, b, b_labels, keep):
         drop = [
             d
             for d, label in enumerate(labels)
-            if (label not in others and label not in keep) or (tensor.shape[d] == 1 and sizes[label] != 1)
+            if (label not in others and label not in keep)
+            or (tensor.shape[d] == 1 and sizes[label] != 1)
         ]
         if not drop:
             return tensor, labels
@@ -168,7 +183,10 @@ def _contract(a, a_labels, b, b_labels, keep):
     result_labels = batch + left + right
     shape = [sizes[label] for label in result_labels]
     if not batch:
-        result = mm(arranged(a, a_labels, left + summed, (m, k)), arranged(b, b_labels, summed + right, (k, n)))
+        result = mm(
+            arranged(a, a_labels, left + summed, (m, k)),
+            arranged(b, b_labels, summed + right, (k, n)),
+        )
     else:
         count = _product(sizes[label] for label in batch)
         result = bmm(
@@ -198,8 +216,8 @@ def einsum(*args):
     one matrix product.
 
     Args:
-        args: an equation and operands, or operands each followed by a list of integer labels and an optional output list.
-            A label that occurs in one operand twice takes the diagonal; "..." stands for broadcast leading dims; without
+        args: an equation and operands, or operands each followed by a list of integer labels, and an output list.
+            A label that occurs in one operand twice takes the diagonal; "..." stands for broadcast dims; without
             "->" the output has the labels that occur once, in alphabetical order.
     Returns:
         Dims in the order of the output labels.
@@ -212,7 +230,9 @@ def einsum(*args):
     operands, terms, output = _parse(args)
     terms, depth = _expand_ellipsis(operands, terms)
     output = _output_labels(output, terms, depth)
-    pairs = [_take_diagonals(operand, labels) for operand, labels in zip(operands, terms, strict=True)]
+    pairs = [
+        _take_diagonals(operand, labels) for operand, labels in zip(operands, terms, strict=True)
+    ]
     operands, terms = [p[0] for p in pairs], [p[1] for p in pairs]
     _check_sizes(operands, terms)
     result, labels = operands[0], terms[0]
@@ -253,7 +273,9 @@ def tensordot(a, b, dims=2):
     if len(a_dims) != len(b_dims):
         raise RuntimeError("tensordot: both dimension lists should have same length")
     if a.dtype != b.dtype:
-        raise RuntimeError(f"tensordot: both inputs should have same dtype, got {a.dtype} and {b.dtype}")
+        raise RuntimeError(
+            f"tensordot: both inputs should have same dtype, got {a.dtype} and {b.dtype}"
+        )
     a_dims, b_dims = [d % a.dim() for d in a_dims], [d % b.dim() for d in b_dims]
     for i, j in zip(a_dims, b_dims, strict=True):
         x, y = a.shape[i], b.shape[j]

@@ -8,7 +8,16 @@ from .linalg_spectral import linalg_eigvalsh, linalg_svdvals, rank_threshold
 from .matmul import matmul
 from .registry import composite, native
 
-__all__ = ["cdist", "cross", "frobenius_norm", "matrix_exp", "matrix_power", "multi_dot", "norm", "nuclear_norm"]
+__all__ = [
+    "cdist",
+    "cross",
+    "frobenius_norm",
+    "matrix_exp",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "nuclear_norm",
+]
 
 linalg_vector_norm = native(
     "linalg_vector_norm(Tensor x, float ord=2, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
@@ -36,7 +45,10 @@ def _(grad, result, x, ord, dim, keepdim):
             grad, result = grad.unsqueeze(d), result.unsqueeze(d)
     if ord == 0:
         return None
-    grad, result = grad.to(x.real.dtype if x.is_complex() else x.dtype), result.to(x.real.dtype if x.is_complex() else x.dtype)
+    grad, result = (
+        grad.to(x.real.dtype if x.is_complex() else x.dtype),
+        result.to(x.real.dtype if x.is_complex() else x.dtype),
+    )
     if ord == 1:
         return x.sgn() * grad
     if ord == 2:
@@ -59,12 +71,16 @@ def _(grad, result, x, ord, dim, keepdim):
 
 def _two_dims(A, dim, name):
     if A.dim() < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions, got shape {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"{name}: The input tensor A must have at least 2 dimensions, got shape {tuple(A.shape)}."
+        )
     if len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple, got {tuple(dim)}.")
     for d in dim:
         if not -A.dim() <= d < A.dim():
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-A.dim()}, {A.dim() - 1}], but got {d})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-A.dim()}, {A.dim() - 1}], but got {d})"
+            )
     rows, columns = dim[0] % A.dim(), dim[1] % A.dim()
     if rows == columns:
         raise RuntimeError(f"{name}: dims must be different. Got {tuple(dim)}.")
@@ -73,7 +89,9 @@ def _two_dims(A, dim, name):
 
 def _check_norm_dtype(A, name):
     if not (A.is_floating_point() or A.is_complex()):
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype}"
+        )
 
 
 @composite(out=True)
@@ -133,17 +151,25 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
         if ord is None:
             return linalg_vector_norm(A, 2, dims, keepdim, dtype=dtype)
         if len(dims) not in (1, 2):
-            raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}")
+            raise RuntimeError(
+                f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}"
+            )
     elif ord is not None:
         if A.dim() not in (1, 2):
-            raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D.")
+            raise RuntimeError(
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D."
+            )
         dims = list(range(A.dim()))
     else:
-        return linalg_vector_norm(A.reshape(-1), 2, None, keepdim, dtype=dtype).reshape([1] * A.dim() if keepdim else [])
+        return linalg_vector_norm(A.reshape(-1), 2, None, keepdim, dtype=dtype).reshape(
+            [1] * A.dim() if keepdim else []
+        )
     if len(dims) == 2:
         return linalg_matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: Order {ord} not supported for vectors. linalg_vector_norm: invalid ord.")
+        raise RuntimeError(
+            f"linalg.norm: Order {ord} not supported for vectors. linalg_vector_norm: invalid ord."
+        )
     return linalg_vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
@@ -157,7 +183,9 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if p == "nuc":
         dims = list(range(input.dim())) if dim is None else list(dim)
         if len(dims) != 2:
-            raise RuntimeError(f"norm: nuclear norm requires a 2-element dim or a matrix, got {dims}.")
+            raise RuntimeError(
+                f"norm: nuclear norm requires a 2-element dim or a matrix, got {dims}."
+            )
         result = linalg_matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
     elif isinstance(p, str) and p != "fro":
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
@@ -185,10 +213,12 @@ def nuclear_norm(input, dim=(-2, -1), keepdim=False):
 
 @composite(out=True)
 def linalg_cond(A, p=None):
-    """Condition number: norm of A times norm of its inverse, or the ratio of extreme singular values (p None, 2, -2)."""
+    """Condition number: norm of A times norm of its inverse, or ratio of extreme singular values (p None, 2, -2)."""
     _check_norm_dtype(A, "linalg.cond")
     if A.dim() < 2:
-        raise RuntimeError(f"linalg.cond: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"linalg.cond: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}."
+        )
     if p is None or (not isinstance(p, str) and abs(p) == 2):
         S = linalg_svdvals(A)
         if S.shape[-1] == 0:
@@ -197,9 +227,15 @@ def linalg_cond(A, p=None):
     if p not in ("fro", "nuc") and (isinstance(p, str) or abs(p) not in (1, math.inf)):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(f"linalg.cond: A must be batches of square matrices for p={p}, got {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"linalg.cond: A must be batches of square matrices for p={p}, got {tuple(A.shape)}."
+        )
     if A.shape[-1] == 0:
-        return A.real.new_zeros(tuple(A.shape[:-2])) if A.is_complex() else A.new_zeros(tuple(A.shape[:-2]))
+        return (
+            A.real.new_zeros(tuple(A.shape[:-2]))
+            if A.is_complex()
+            else A.new_zeros(tuple(A.shape[:-2]))
+        )
     inverse, info = linalg_inv_ex(A)
     singular = info != 0
     inverse = inverse.masked_fill(singular.unsqueeze(-1).unsqueeze(-1), math.inf)
@@ -219,7 +255,9 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
         atol, rtol: the threshold is max(atol, rtol * largest); by default max(m, n) * eps * largest.
     """
     if A.dim() < 2:
-        raise RuntimeError(f"linalg.matrix_rank: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"linalg.matrix_rank: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}."
+        )
     A = A.detach()
     if tol is not None and atol is None:
         atol, rtol = tol, 0.0
@@ -235,7 +273,9 @@ def matrix_power(input, n):
     if not isinstance(n, int):
         raise TypeError(f"matrix_power(): argument 'n' must be int, not {type(n).__name__}")
     if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
-        raise RuntimeError(f"linalg.matrix_power: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"linalg.matrix_power: The input tensor A must be batches of square matrices, got {tuple(input.shape)}."
+        )
     if n == 0:
         # a copy overwritten, so that the result is connected to input, with a zero gradient
         return input.clone().copy_(eye_like(input, input.shape[-1]))
@@ -280,17 +320,25 @@ def matrix_exp(input):
     Differentiable; supports second derivatives.
     """
     if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
-        raise RuntimeError(f"linalg.matrix_exp: The input tensor A must be batches of square matrices, got {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"linalg.matrix_exp: The input tensor A must be batches of square matrices, got {tuple(input.shape)}."
+        )
     if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {input.dtype}")
+        raise RuntimeError(
+            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {input.dtype}"
+        )
     if input.dtype in (_C.float16, _C.bfloat16, _C.float32):  # squaring multiplies rounding errors
         return matrix_exp(input.double()).to(input.dtype)
     if input.dtype == _C.complex64:
         return matrix_exp(input.to(_C.complex128)).to(input.dtype)
-    if input.numel() == 0:
+    if input.numel() == 0 or input.is_meta:
         return input.clone()
     largest = float(linalg_matrix_norm(input.detach(), 1).max())
-    squarings = max(0, math.ceil(math.log2(largest / 1.09))) if largest > 1.09 and math.isfinite(largest) else 0
+    squarings = (
+        max(0, math.ceil(math.log2(largest / 1.09)))
+        if largest > 1.09 and math.isfinite(largest)
+        else 0
+    )
     result = _exp_taylor(input * 2.0**-squarings)
     for _ in range(squarings):
         result = result @ result
@@ -305,7 +353,9 @@ def _cross(input, other, dim):
     b = [other.select(dim, i) for i in range(3)]
     from .join import stack
 
-    return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
+    return stack(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim
+    )
 
 
 @composite(out=True)
@@ -334,7 +384,9 @@ def cross(input, other, dim=None):
     """Cross product along dim, by default the first dim of length 3."""
     if dim is None:
         if input.dim() != other.dim():
-            raise RuntimeError(f"inconsistent tensors dimensions input: {input.dim()} other: {other.dim()}")
+            raise RuntimeError(
+                f"inconsistent tensors dimensions input: {input.dim()} other: {other.dim()}"
+            )
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError(f"no dimension of size 3 in input, got shape {tuple(input.shape)}")
@@ -345,9 +397,13 @@ def cross(input, other, dim=None):
 def linalg_vecdot(x, y, *, dim=-1):
     """Sum of conj(x) * y along dim."""
     if not (x.is_floating_point() or x.is_complex()):
-        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {x.dtype}")
+        raise RuntimeError(
+            f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {x.dtype}"
+        )
     if x.dtype != y.dtype:
-        raise RuntimeError(f"linalg.vecdot: Expected x and y to have the same dtype, got {x.dtype} and {y.dtype}.")
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, got {x.dtype} and {y.dtype}."
+        )
     if dim in (-1, x.dim() - 1) and x.dim() == y.dim():
         return matmul(x.conj().unsqueeze(-2), y.unsqueeze(-1)).squeeze(-1).squeeze(-1)
     return (x.conj() * y).sum(dim)
@@ -403,9 +459,13 @@ def multi_dot(tensors):
     first, last = tensors[0], tensors[-1]
     for i, t in enumerate(tensors):
         if t.dim() != 2 and not (i in (0, len(tensors) - 1) and t.dim() == 1):
-            raise RuntimeError(f"multi_dot(): tensor {i} must be {'1D or ' if i in (0, len(tensors) - 1) else ''}2D but got {t.dim()}D")
+            raise RuntimeError(
+                f"multi_dot(): tensor {i} must be {'1D or ' if i in (0, len(tensors) - 1) else ''}2D but got {t.dim()}D"
+            )
         if t.dtype != first.dtype:
-            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {first.dtype} and tensor {i} {t.dtype}")
+            raise RuntimeError(
+                f"multi_dot(): all tensors must be the same dtype but tensor 0 is {first.dtype} and tensor {i} {t.dtype}"
+            )
     row, column = first.dim() == 1, last.dim() == 1
     if row:
         tensors[0] = first.unsqueeze(0)
@@ -443,7 +503,8 @@ def linalg_tensorinv(A, ind=2):
     front, back = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     if _size_product(front) != _size_product(back):
         raise RuntimeError(
-            f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {front} and {back}"
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+            f"but got {front} and {back}"
         )
     return linalg_inv(A.reshape(_size_product(front), _size_product(back))).reshape(back + front)
 
@@ -473,7 +534,9 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         compute_mode: whether p = 2 may go through a matrix product; accepted, the plain differences are always used.
     """
     if x1.dim() < 2 or x2.dim() < 2:
-        raise RuntimeError(f"cdist only supports at least 2D tensors, X1 got: {x1.dim()}D and X2 got: {x2.dim()}D")
+        raise RuntimeError(
+            f"cdist only supports at least 2D tensors, X1 got: {x1.dim()}D and X2 got: {x2.dim()}D"
+        )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
@@ -481,8 +544,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     if not x1.is_floating_point() or not x2.is_floating_point():
-        raise RuntimeError(f"cdist only supports floating-point dtypes, X1 got: {x1.dtype}, X2 got: {x2.dtype}")
+        raise RuntimeError(
+            f"cdist only supports floating-point dtypes, X1 got: {x1.dtype}, X2 got: {x2.dtype}"
+        )
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return linalg_vector_norm(difference, p, [-1])
-
-

@@ -44,7 +44,8 @@ def broadcast_batches(a, b):
 # LU
 
 linalg_lu_factor_ex = native(
-    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
+    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
     return_type="linalg_lu_factor_ex",
     out=True,
     doc="""LU with partial pivoting: A = P L U, both factors packed into one matrix.
@@ -79,7 +80,9 @@ def _(grad_LU, LU, pivots):
     inner = linalg_solve_triangular(U1.mH, inner, upper=False, left=False)
     grad = linalg_solve_triangular(L1.mH, inner, upper=True, unitriangular=True)
     if n > k:
-        grad = cat([grad, linalg_solve_triangular(L1.mH, gU[..., k:], upper=True, unitriangular=True)], -1)
+        grad = cat(
+            [grad, linalg_solve_triangular(L1.mH, gU[..., k:], upper=True, unitriangular=True)], -1
+        )
     if m > k:
         below = linalg_solve_triangular(U1.mH, gL[..., k:, :], upper=False, left=False)
         # the part of L1 that depends on U through L2 is in `upper` already
@@ -157,14 +160,18 @@ def linalg_lu(A, *, pivot=True):
     """Factors (P, L, U) of A = P @ L @ U, with P a permutation, L unit lower and U upper triangular."""
     LU, pivots, _ = linalg_lu_factor_ex(A, pivot=pivot)
     L, U = _unpack_factors(LU)
-    return _named("linalg_lu", "P L U", (permutation_matrix(pivots, A.shape[-2], LU.detach()), L, U))
+    return _named(
+        "linalg_lu", "P L U", (permutation_matrix(pivots, A.shape[-2], LU.detach()), L, U)
+    )
 
 
 @composite(out=True)
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """Solve A X = B (or X A = B, or with A^H) from the factors of lu_factor; batches broadcast."""
     if LU.dim() < 2 or B.dim() < 2:
-        raise RuntimeError(f"linalg.lu_solve: expected matrices, got shapes {tuple(LU.shape)} and {tuple(B.shape)}.")
+        raise RuntimeError(
+            f"linalg.lu_solve: expected matrices, got shapes {tuple(LU.shape)} and {tuple(B.shape)}."
+        )
     LU_full, B = broadcast_batches(LU, B)
     pivots = pivots.expand((*LU_full.shape[:-2], pivots.shape[-1]))
     return linalg_lu_solve_raw(LU_full, pivots, B, left, adjoint)
@@ -200,14 +207,18 @@ def _(grad_result, A, result, needs):
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """(X, info) with A X = B, or X A = B if not left. See linalg_solve."""
     if A.dim() < 2:
-        raise RuntimeError(f"linalg.solve: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"linalg.solve: The input tensor A must have at least 2 dimensions, got {tuple(A.shape)}."
+        )
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and tuple(B.shape) == tuple(A.shape[:-1]))
     if vector:
         B = B.unsqueeze(-1)
         left_matrix = A
     else:
         if B.dim() < 2:
-            raise RuntimeError(f"linalg.solve: B must have at least 2 dimensions or be a vector, got {tuple(B.shape)}.")
+            raise RuntimeError(
+                f"linalg.solve: B must have at least 2 dimensions or be a vector, got {tuple(B.shape)}."
+            )
         left_matrix = A if left else A.mT
         B = B if left else B.mT
     if A.shape[-1] == A.shape[-2] and B.shape[-2] != A.shape[-1]:
@@ -300,7 +311,9 @@ def _(grad, result, A):
 
     U, S, Vh = linalg_svd(A)
     n = S.shape[-1]
-    others = S.unsqueeze(-2).expand((*S.shape[:-1], n, n)).masked_fill(eye_like(S, n) != 0, 1.0).prod(-1)
+    others = (
+        S.unsqueeze(-2).expand((*S.shape[:-1], n, n)).masked_fill(eye_like(S, n) != 0, 1.0).prod(-1)
+    )
     phase = (linalg_det(U) * linalg_det(Vh)).conj().unsqueeze(-1).unsqueeze(-1)
     cofactors = phase * (U * others.unsqueeze(-2).to(U.dtype)) @ Vh
     return grad.unsqueeze(-1).unsqueeze(-1) * cofactors
@@ -423,7 +436,9 @@ def cholesky_solve(input, input2, upper=False):
 def cholesky_inverse(input, upper=False):
     """Inverse of A from its Cholesky factor."""
     if input.dim() < 2 or input.shape[-1] != input.shape[-2]:
-        raise RuntimeError(f"cholesky_inverse: expected square matrices, got shape {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"cholesky_inverse: expected square matrices, got shape {tuple(input.shape)}."
+        )
     factor = input.triu() if upper else input.tril()
     return cholesky_solve(eye_like(input, input.shape[-1]).expand(input.shape), factor, upper)
 
@@ -534,9 +549,15 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     """(P, L, U) of packed LU factors; what is not wanted is an empty tensor."""
     empty = LU_data.new_zeros((0,))
     if LU_pivots.dtype != _C.int32:
-        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+        )
     L, U = _unpack_factors(LU_data) if unpack_data else (empty, empty)
-    P = permutation_matrix(LU_pivots, LU_data.shape[-2], LU_data.detach()) if unpack_pivots else empty
+    P = (
+        permutation_matrix(LU_pivots, LU_data.shape[-2], LU_data.detach())
+        if unpack_pivots
+        else empty
+    )
     result = _named("lu_unpack", "P L U", (P, L, U))
     if out is not None:
         from .registry import write_out

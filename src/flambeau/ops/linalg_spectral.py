@@ -1,7 +1,13 @@
 """Orthogonal factors and spectra: QR, Householder products, SVD, eigenvalues, pseudo-inverse, least squares."""
 
-from .linalg_ops import _named, broadcast_batches, eye_like, linalg_solve_raw, linalg_solve_triangular
 from .join import cat
+from .linalg_ops import (
+    _named,
+    broadcast_batches,
+    eye_like,
+    linalg_solve_raw,
+    linalg_solve_triangular,
+)
 from .recompute import recomputed_vjp
 from .registry import composite, native
 
@@ -26,7 +32,7 @@ linalg_qr = native(
 
     Args:
         A: float or complex, shape (*, m, n).
-        mode: "reduced" (Q (*, m, k), R (*, k, n), k = min(m, n)), "complete" (Q (*, m, m), R (*, m, n)), or "r" (R only).
+        mode: "reduced" (Q (*, m, k), R (*, k, n), k = min(m, n)), "complete" (Q (*, m, m), R (*, m, n)), "r" (R only).
     Differentiable in A, except in mode "r", and in mode "complete" with m > n; supports second derivatives.
     """,
 )
@@ -58,7 +64,9 @@ def _(grad_Q, grad_R, Q, R, A, mode):
             "linalg.qr(A, mode='reduced') if you are going to require gradients"
         )
     if mode == "complete" and m > n:
-        raise RuntimeError(f"The QR decomposition is not differentiable when mode='complete' and nrows > ncols, got {m} and {n}.")
+        raise RuntimeError(
+            f"The QR decomposition is not differentiable when mode='complete' and nrows > ncols, got {m} and {n}."
+        )
     if m >= n:
         return _square_qr_grad(Q, R, grad_Q, grad_R)
     # A = [A1 A2], R = [R1 R2]: R2 = Q^H A2 depends on Q as well.
@@ -120,17 +128,23 @@ orgqr = linalg_householder_product
 def ormqr(input, tau, other, left=True, transpose=False):
     """Q other (or other Q; Q^H if transpose), with Q the m by m product of the reflectors of geqrf's result."""
     if input.dim() < 2 or other.dim() < 2:
-        raise RuntimeError(f"torch.ormqr: input must have at least 2 dimensions, got {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"torch.ormqr: input must have at least 2 dimensions, got {tuple(input.shape)}."
+        )
     side = other.shape[-2] if left else other.shape[-1]
     if side != input.shape[-2]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], got {side}.")
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], got {side}."
+        )
     if tau.shape[-1] > input.shape[-1] or tau.shape[-1] != min(side, input.shape[-1]):
         raise RuntimeError(
             "torch.ormqr: tau.shape[-1] must be equal to min(other.shape[-2], input.shape[-1]), "
             f"got {tau.shape[-1]} and {min(side, input.shape[-1])}."
         )
     if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"torch.ormqr: expected a floating point or complex input, got {input.dtype}.")
+        raise RuntimeError(
+            f"torch.ormqr: expected a floating point or complex input, got {input.dtype}."
+        )
     result = other
     pairs = _reflectors(input, tau)
     # Q = H_1 ... H_k; from the left, the last factor acts first
@@ -228,7 +242,9 @@ def linalg_svd(A, full_matrices=True, *, driver=None):
     Differentiable in A where singular values are distinct.
     """
     if driver is not None:
-        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
     return _named("linalg_svd", "U S Vh", linalg_svd_raw(A, full_matrices, True))
 
 
@@ -236,7 +252,9 @@ def linalg_svd(A, full_matrices=True, *, driver=None):
 def linalg_svdvals(A, *, driver=None):
     """Singular values of A, descending. Differentiable even where they coincide."""
     if driver is not None:
-        raise RuntimeError("torch.linalg.svdvals: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
+        raise RuntimeError(
+            "torch.linalg.svdvals: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
     return linalg_svd_raw(A, False, False)[1]
 
 
@@ -249,7 +267,9 @@ def svd(input, some=True, compute_uv=True):
     m, n = input.shape[-2:]
     batch = tuple(input.shape[:-2])
     S = linalg_svdvals(input)
-    return _named("svd", "U S V", (input.new_zeros((*batch, m, m)), S, input.new_zeros((*batch, n, n))))
+    return _named(
+        "svd", "U S V", (input.new_zeros((*batch, m, m)), S, input.new_zeros((*batch, n, n)))
+    )
 
 
 # Eigenvalues
@@ -356,12 +376,16 @@ def rank_threshold(A, S, atol, rtol):
 
     eps = finfo(S.dtype).eps
     if rtol is None:
-        positive = atol is not None and (bool((atol > 0).any()) if hasattr(atol, "dim") else atol > 0)
+        positive = atol is not None and (
+            bool((atol > 0).any()) if hasattr(atol, "dim") else atol > 0
+        )
         rtol = 0.0 if positive else eps * max(A.shape[-2:])
     largest = S.abs().amax(-1) if S.shape[-1] else S.sum(-1)
     threshold = rtol * largest
     if atol is not None:
-        threshold = threshold.maximum(atol.to(threshold.dtype) if hasattr(atol, "dim") else threshold * 0 + atol)
+        threshold = threshold.maximum(
+            atol.to(threshold.dtype) if hasattr(atol, "dim") else threshold * 0 + atol
+        )
     return threshold
 
 
@@ -385,8 +409,8 @@ linalg_pinv_raw = native(
 
 @linalg_pinv_raw.vjp("A")
 def _(grad, result, A):
-    # Through the SVD the gradient is infinite where singular values coincide; the identities of the pseudo-inverse (Golub
-    # and Pereyra, 1973) have no such poles: dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P.
+    # Through the SVD the gradient is infinite where singular values coincide; the identities of the pseudo-inverse
+    # (Golub and Pereyra, 1973) have no such poles: dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P.
     P, Ph, gh = result, result.mH, grad.mH
     m, n = A.shape[-2:]
     if m <= n:
@@ -451,9 +475,13 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
     Differentiable in A, B.
     """
     if A.dim() < 2:
-        raise RuntimeError(f"torch.linalg.lstsq: input must have at least 2 dimensions, got {tuple(A.shape)}.")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: input must have at least 2 dimensions, got {tuple(A.shape)}."
+        )
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}.")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}."
+        )
     driver = driver or "gelsy"
     vector = B.dim() == A.dim() - 1 and tuple(B.shape) == tuple(A.shape[:-1])
     right = B.unsqueeze(-1) if vector else B
@@ -463,7 +491,9 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
             f"got {tuple(A.shape)} and {tuple(B.shape)}."
         )
     if A.dtype != B.dtype:
-        raise RuntimeError(f"torch.linalg.lstsq: expected input and other of the same dtype, got {A.dtype} and {B.dtype}.")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: expected input and other of the same dtype, got {A.dtype} and {B.dtype}."
+        )
     matrix, right = broadcast_batches(A, right)
     m, n = A.shape[-2:]
     from ..type_info import finfo
@@ -474,7 +504,8 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
         from ..errors import LinAlgError
 
         raise LinAlgError(
-            "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix does not have full rank."
+            "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix does not "
+            "have full rank."
         )
     full = driver == "gels" or (rank.numel() != 0 and bool((rank == n).all()))
     residuals = x.real.new_zeros((0,))
@@ -491,4 +522,8 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
     empty = rank.new_zeros((0,))
     rank = empty if driver == "gels" else rank
     values = values if driver in ("gelsd", "gelss") else values.new_zeros((0,))
-    return _named("linalg_lstsq", "solution residuals rank singular_values", (solution, residuals, rank, values))
+    return _named(
+        "linalg_lstsq",
+        "solution residuals rank singular_values",
+        (solution, residuals, rank, values),
+    )

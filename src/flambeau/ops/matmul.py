@@ -158,7 +158,7 @@ dot = native(
     "dot(Tensor input, Tensor tensor) -> Tensor",
     methods=("dot",),
     out=True,
-    doc="""Sum of products of two vectors of one length; no conjugation. Returns a 0-d tensor. Differentiable in both.""",
+    doc="""Sum of products of two vectors of one length, without conjugation; 0-d. Differentiable in both.""",
 )
 
 
@@ -254,7 +254,7 @@ baddbmm = native(
     methods=("baddbmm",),
     inplace=True,
     out=True,
-    doc="""beta * input + alpha * bmm(batch1, batch2), input broadcastable to (b, m, n). Differentiable in all three.""",
+    doc="""beta * input + alpha * bmm(batch1, batch2), input broadcastable to (b, m, n). Differentiable in all.""",
 )
 
 
@@ -303,7 +303,11 @@ def _(grad, weight):
 @linear.vjp("weight")
 def _(grad, input, weight_meta):
     if weight_meta.dim() == 1:
-        return (grad.unsqueeze(-1) * input.conj()).flatten(0, -2).sum(0) if input.dim() > 1 else grad * input.conj()
+        return (
+            (grad.unsqueeze(-1) * input.conj()).flatten(0, -2).sum(0)
+            if input.dim() > 1
+            else grad * input.conj()
+        )
     if input.dim() == 1:
         return grad.unsqueeze(1) * input.conj()
     if input.dim() == 2:
@@ -358,14 +362,27 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
         beta, alpha: numbers; integers or bools if no argument is floating point.
     """
     if vec1.dim() != 1 or vec2.dim() != 1:
-        raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, got {vec1.dim()}-D and {vec2.dim()}-D.")
+        raise RuntimeError(
+            f"addr: Expected 1-D argument vec1 and vec2, got {vec1.dim()}-D and {vec2.dim()}-D."
+        )
     shape = (vec1.shape[0], vec2.shape[0])
-    if input.dtype in (_C.float16, _C.bfloat16) and vec1.dtype == input.dtype and vec2.dtype == input.dtype:
+    if (
+        input.dtype in (_C.float16, _C.bfloat16)
+        and vec1.dtype == input.dtype
+        and vec2.dtype == input.dtype
+    ):
         # one rounding at the end
-        return addr(input.float(), vec1.float(), vec2.float(), beta=beta, alpha=alpha).to(input.dtype)
+        return addr(input.float(), vec1.float(), vec2.float(), beta=beta, alpha=alpha).to(
+            input.dtype
+        )
     input = input.expand(shape)
     product = vec1.unsqueeze(1) * vec2
-    integral = not (input.is_floating_point() or input.is_complex() or product.is_floating_point() or product.is_complex())
+    integral = not (
+        input.is_floating_point()
+        or input.is_complex()
+        or product.is_floating_point()
+        or product.is_complex()
+    )
     if integral and (isinstance(beta, (float, complex)) or isinstance(alpha, (float, complex))):
         raise RuntimeError(
             "addr: For integral input tensors, argument beta and alpha must not be floating point numbers, "
@@ -395,7 +412,9 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
         batch1, batch2: shapes (b, m, k) and (b, k, n).
     """
     if batch1.dim() != 3 or batch2.dim() != 3:
-        raise RuntimeError(f"addbmm: expected 3-D batches, got shapes {tuple(batch1.shape)} and {tuple(batch2.shape)}.")
+        raise RuntimeError(
+            f"addbmm: expected 3-D batches, got shapes {tuple(batch1.shape)} and {tuple(batch2.shape)}."
+        )
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(
             f"addbmm: expected batch2 of shape ({batch1.shape[0]}, {batch1.shape[2]}, *), got {tuple(batch2.shape)}."
@@ -416,9 +435,19 @@ def inner(input, other):
             f"{list(input.shape)} and {list(other.shape)}"
         )
     if input.dtype != other.dtype:
-        raise RuntimeError(f"inner: expected input and other of the same dtype, got {input.dtype} and {other.dtype}.")
-    left = input.reshape(-1, input.shape[-1]) if input.shape[-1] else input.new_zeros((_count(input), 0))
-    right = other.reshape(-1, other.shape[-1]) if other.shape[-1] else other.new_zeros((_count(other), 0))
+        raise RuntimeError(
+            f"inner: expected input and other of the same dtype, got {input.dtype} and {other.dtype}."
+        )
+    left = (
+        input.reshape(-1, input.shape[-1])
+        if input.shape[-1]
+        else input.new_zeros((_count(input), 0))
+    )
+    right = (
+        other.reshape(-1, other.shape[-1])
+        if other.shape[-1]
+        else other.new_zeros((_count(other), 0))
+    )
     return mm(left, right.t()).reshape(tuple(input.shape[:-1]) + tuple(other.shape[:-1]))
 
 
@@ -441,7 +470,9 @@ def chain_matmul(*matrices, out=None):
         raise RuntimeError("chain_matmul: Expected one or more matrices, got none.")
     for matrix in matrices:
         if matrix.dim() != 2:
-            raise RuntimeError(f"chain_matmul: Tensor dimension is {matrix.dim()}, expected 2 instead.")
+            raise RuntimeError(
+                f"chain_matmul: Tensor dimension is {matrix.dim()}, expected 2 instead."
+            )
     result = matrices[0] if len(matrices) == 1 else multi_dot(matrices)
     return result if out is None else out.copy_(result)
 
@@ -457,20 +488,24 @@ def bilinear(input1, input2, weight, bias=None):
     """
     if input1.dim() != input2.dim() or tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise RuntimeError(
-            f"bilinear: expected inputs with the same leading sizes, got {tuple(input1.shape)} and {tuple(input2.shape)}."
+            f"bilinear: expected inputs of the same leading sizes, got {tuple(input1.shape)} and {tuple(input2.shape)}."
         )
     if input1.shape[-1] != weight.shape[1] or input2.shape[-1] != weight.shape[2]:
         raise RuntimeError(
-            f"bilinear: expected weight of shape (*, {input1.shape[-1]}, {input2.shape[-1]}), got {tuple(weight.shape)}."
+            f"bilinear: expected weight (*, {input1.shape[-1]}, {input2.shape[-1]}), got shape {tuple(weight.shape)}."
         )
     if bias is not None and bias.shape[0] != weight.shape[0]:
-        raise RuntimeError(f"bilinear: expected bias of shape ({weight.shape[0]},), got {tuple(bias.shape)}.")
+        raise RuntimeError(
+            f"bilinear: expected bias of shape ({weight.shape[0]},), got {tuple(bias.shape)}."
+        )
     if input1.dtype in (_C.float16, _C.bfloat16):  # one rounding at the end
-        wide = bilinear(input1.float(), input2.float(), weight.float(), None if bias is None else bias.float())
+        wide = bilinear(
+            input1.float(), input2.float(), weight.float(), None if bias is None else bias.float()
+        )
         return wide.to(input1.dtype)
     lead = tuple(input1.shape[:-1])
     a = input1.reshape(-1, input1.shape[-1])
     b = input2.reshape(-1, input2.shape[-1])
     # (o, rows, j) * (rows, j), summed over j
-    result = ((a @ weight) * b).sum(-1, dtype=a.dtype).t().reshape(lead + (weight.shape[0],))
+    result = ((a @ weight) * b).sum(-1, dtype=a.dtype).t().reshape((*lead, weight.shape[0]))
     return result if bias is None else result + bias

@@ -44,7 +44,9 @@ def _to_winners(grad, indices, input_meta, n):
     zeros = grad.new_zeros(shape[:-n] + (_flat_size(shape, n),))
     lead = tuple(grad.shape[:-n])
     size = (_flat_size(grad.shape, n),)
-    return scatter_add(zeros, -1, indices.reshape(lead + size), grad.reshape(lead + size)).reshape(shape)
+    return scatter_add(zeros, -1, indices.reshape(lead + size), grad.reshape(lead + size)).reshape(
+        shape
+    )
 
 
 def _at_winners(values, indices, n):
@@ -63,7 +65,7 @@ def _declare_max(n):
 
     Args:
         input: real, shape (N, C, *) or (C, *).
-        kernel_size, stride, padding, dilation: one integer or {n}; stride defaults to kernel_size. Padding counts as -inf.
+        kernel_size, stride, padding, dilation: one integer or {n}; stride defaults to kernel_size. Padding is -inf.
         ceil_mode: keep a last, partial window.
     Returns:
         Sizes floor((in + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1; NaN if a window has one.
@@ -99,7 +101,13 @@ def _declare_max(n):
         return _to_winners(grad_output, indices, input_meta, n)
 
     def with_choice(
-        input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+        input,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        ceil_mode=False,
+        return_indices=False,
     ):
         """Max pooling that returns (output, indices) if return_indices is true."""
         op = indexed if return_indices else values
@@ -115,7 +123,10 @@ max_pool3d, max_pool3d_with_indices = _declare_max(3)
 
 
 def _declare_avg(n):
-    window = f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, bool ceil_mode=False, bool count_include_pad=True"
+    window = (
+        f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, bool ceil_mode=False, "
+        "bool count_include_pad=True"
+    )
     doc = f"""Mean of every window, {n}-d.
 
     Args:
@@ -130,21 +141,41 @@ def _declare_avg(n):
         RuntimeError: padding is over half the kernel, or the result would be empty.
     Differentiable in input; supports second derivatives.
     """
-    pool = native(f"avg_pool{n}d(Tensor input, {window}, int? divisor_override=None) -> Tensor", doc=doc)
+    pool = native(
+        f"avg_pool{n}d(Tensor input, {window}, int? divisor_override=None) -> Tensor", doc=doc
+    )
     gradient = native(
         f"avg_pool{n}d_grad(Tensor cotangent, int[] input_size, {window}, int? divisor_override=None) -> Tensor",
         doc=f"Gradient of avg_pool{n}d: spreads each cotangent evenly over its window.",
     )
 
     @pool.vjp("input")
-    def _(grad, input_meta, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    def _(
+        grad,
+        input_meta,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+    ):
         return gradient(
-            grad, input_meta.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            grad,
+            input_meta.shape,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
         )
 
     @gradient.vjp("cotangent")
     def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        return pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return pool(
+            grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
 
     return pool
 
@@ -195,7 +226,10 @@ def _declare_adaptive(n):
         """Adaptive average pooling; None in output_size keeps the input's size."""
         sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,) * n
         kept = tuple(input.shape)[-n:]
-        return average(input, [length if size is None else size for size, length in zip(sizes, kept, strict=True)])
+        return average(
+            input,
+            [length if size is None else size for size, length in zip(sizes, kept, strict=True)],
+        )
 
     return overload(f"adaptive_avg_pool{n}d", average, average_any), largest
 
@@ -229,9 +263,13 @@ fractional_max_pool3d = _declare_fractional(3)
 
 def _unpool(n, input, indices, output_size):
     if str(indices.dtype) != "torch.int64":
-        raise RuntimeError(f"max_unpool{n}d: elements in indices should be type int64 but got: {indices.dtype}")
+        raise RuntimeError(
+            f"max_unpool{n}d: elements in indices should be type int64 but got: {indices.dtype}"
+        )
     if input.dim() not in (n + 1, n + 2):
-        raise RuntimeError(f"max_unpool{n}d: expected input with {n + 1} or {n + 2} dims, got shape {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"max_unpool{n}d: expected input with {n + 1} or {n + 2} dims, got shape {tuple(input.shape)}."
+        )
     if tuple(input.shape) != tuple(indices.shape):
         raise RuntimeError(
             f"max_unpool{n}d: Expected shape of indices to be same as that of the input tensor {tuple(input.shape)}, "
@@ -243,7 +281,9 @@ def _unpool(n, input, indices, output_size):
     length = _flat_size(size, n)
     flat = indices.reshape((*lead, _flat_size(tuple(input.shape), n)))
     if flat.numel() and (int(flat.min()) < 0 or int(flat.max()) >= length):
-        raise RuntimeError(f"max_unpool{n}d: Found an invalid max index, expected indices in [0, {length}).")
+        raise RuntimeError(
+            f"max_unpool{n}d: Found an invalid max index, expected indices in [0, {length})."
+        )
     zeros = input.new_zeros((*lead, length))
     return scatter(zeros, -1, flat, input.reshape(flat.shape)).reshape(lead + size)
 

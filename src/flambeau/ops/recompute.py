@@ -22,11 +22,21 @@ def recomputed_vjp(function, inputs, cotangents):
         # Aliases: one tensor may be passed as several inputs, whose gradients are separate.
         aliases = [None if x is None else x.view_as(x) if x.requires_grad else x for x in inputs]
         outputs = function(*aliases)
-        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
+        pairs = [
+            (y, g)
+            for y, g in zip(outputs, cotangents, strict=True)
+            if g is not None and y.requires_grad
+        ]
         wanted = [x for x in aliases if x is not None and x.requires_grad]
         if not pairs or not wanted:
             return tuple(None for _ in inputs)
         grads = iter(
-            grad([y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True)
+            grad(
+                [y for y, _ in pairs],
+                wanted,
+                [g for _, g in pairs],
+                create_graph=True,
+                allow_unused=True,
+            )
         )
         return tuple(next(grads) if x is not None and x.requires_grad else None for x in aliases)

@@ -1,4 +1,4 @@
-"""Resampling of images: the upsample family and grid_sampler. nn/_functional/vision.py has interpolate and grid_sample."""
+"""Resampling of images: the upsample family and grid_sampler. interpolate and grid_sample are in nn.functional."""
 
 import itertools
 import math
@@ -54,7 +54,9 @@ def _(grad, input_meta, mode, align_corners, scales, antialias):
 
 @interpolate_to_grad.vjp("cotangent")
 def _(grad, cotangent_meta, mode, align_corners, scales, antialias):
-    return interpolate_to(grad, tuple(cotangent_meta.shape)[2:], mode, align_corners, scales, antialias)
+    return interpolate_to(
+        grad, tuple(cotangent_meta.shape)[2:], mode, align_corners, scales, antialias
+    )
 
 
 def _target(input, output_size, scale_factors):
@@ -63,14 +65,16 @@ def _target(input, output_size, scale_factors):
     if scale_factors is not None:
         scales = [float(scale) for scale in scale_factors]
         if output_size is None:
-            output_size = [int(math.floor(float(s) * f)) for s, f in zip(spatial, scales, strict=True)]
+            output_size = [math.floor(float(s) * f) for s, f in zip(spatial, scales, strict=True)]
         return list(output_size), scales
     return list(output_size), None
 
 
 def _check_rank(name, input, n):
     if input.dim() != n + 2:
-        raise RuntimeError(f"{name}: expected input with {n + 2} dims, got shape {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"{name}: expected input with {n + 2} dims, got shape {tuple(input.shape)}."
+        )
 
 
 def _declare_nearest(n, exact):
@@ -82,7 +86,9 @@ def _declare_nearest(n, exact):
         return interpolate_to(input, size, "nearest-exact" if exact else "nearest", False, scales)
 
     upsample.__name__ = upsample.__qualname__ = name
-    upsample.__doc__ = f"Nearest-neighbour resampling of {n} trailing dims to output_size or by scale_factors."
+    upsample.__doc__ = (
+        f"Nearest-neighbour resampling of {n} trailing dims to output_size or by scale_factors."
+    )
     return composite(upsample)
 
 
@@ -95,7 +101,9 @@ def _declare_smooth(name, n, mode, antialias):
     upsample.__name__ = upsample.__qualname__ = name
     kind = "Cubic" if mode == "bicubic" else "Linear"
     filtered = ", with antialiasing" if antialias else ""
-    upsample.__doc__ = f"{kind} resampling of {n} trailing dims to output_size or by scale_factors{filtered}."
+    upsample.__doc__ = (
+        f"{kind} resampling of {n} trailing dims to output_size or by scale_factors{filtered}."
+    )
     return composite(upsample)
 
 
@@ -129,7 +137,9 @@ grid_sample_to_grad = native(
 def _(grad, input, grid, mode, padding_mode, align_corners):
     if _C.is_grad_enabled():
         return recomputed_vjp(
-            lambda x, at: (_plain_grid_sample(x, at, mode, padding_mode, align_corners),), (input, grid), (grad,)
+            lambda x, at: (_plain_grid_sample(x, at, mode, padding_mode, align_corners),),
+            (input, grid),
+            (grad,),
         )
     return tuple(grid_sample_to_grad(grad, input, grid, mode, padding_mode, align_corners))
 
@@ -159,7 +169,9 @@ def _axis_taps(coordinate, size, mode, padding_mode, align_corners):
         near = [((1.25 * d - 2.25) * d) * d + 1 for d in (t, 1 - t)]
         far = [((-0.75 * d + 3.75) * d - 6.0) * d + 3.0 for d in (t + 1, 2 - t)]
         weights = (far[0], *near, far[1])
-        places = [_padded_coordinate(base + (j - 1), size, padding_mode, align_corners) for j in range(4)]
+        places = [
+            _padded_coordinate(base + (j - 1), size, padding_mode, align_corners) for j in range(4)
+        ]
         return list(zip(places, weights, strict=True))
     x = _padded_coordinate(x, size, padding_mode, align_corners)
     if mode == "nearest":
@@ -173,7 +185,10 @@ def _plain_grid_sample(input, grid, mode, padding_mode, align_corners):
     sizes = tuple(input.shape)[2:]
     n = len(sizes)
     flat = input.reshape((*input.shape[:2], -1))
-    axes = [_axis_taps(grid[..., n - 1 - d], sizes[d], mode, padding_mode, align_corners) for d in range(n)]
+    axes = [
+        _axis_taps(grid[..., n - 1 - d], sizes[d], mode, padding_mode, align_corners)
+        for d in range(n)
+    ]
     result = None
     for taps in itertools.product(*axes):
         index, weight = None, None
@@ -210,7 +225,9 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         RuntimeError: shapes or dtypes do not match.
     Differentiable in input and grid; supports second derivatives.
     """
-    return grid_sample_to(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
+    return grid_sample_to(
+        input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners
+    )
 
 
 grid_sampler_2d = grid_sampler

@@ -6,9 +6,20 @@ from .matmul import linear
 from .recompute import recomputed_vjp
 from .registry import composite, native
 
-__all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
+__all__ = [
+    "gru",
+    "gru_cell",
+    "lstm",
+    "lstm_cell",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
+]
 
-_STATE = "int[] batch_sizes, Tensor h0, Tensor? c0, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh"
+_STATE = (
+    "int[] batch_sizes, Tensor h0, Tensor? c0, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh"
+)
 
 rnn_layer = native(
     f"rnn_layer(Tensor input, {_STATE}, str mode, bool reverse) "
@@ -37,7 +48,21 @@ rnn_layer_grad = native(
 
 @rnn_layer.vjp
 def _(
-    grad_output, grad_hn, grad_cn, input, batch_sizes, h0, c0, w_ih, w_hh, b_ih, b_hh, mode, reverse, output, saved
+    grad_output,
+    grad_hn,
+    grad_cn,
+    input,
+    batch_sizes,
+    h0,
+    c0,
+    w_ih,
+    w_hh,
+    b_ih,
+    b_hh,
+    mode,
+    reverse,
+    output,
+    saved,
 ):
     if _C.is_grad_enabled():
 
@@ -65,7 +90,8 @@ def _(
         reverse,
     )
     return tuple(
-        g if x is not None else None for g, x in zip(grads, (input, h0, c0, w_ih, w_hh, b_ih, b_hh), strict=True)
+        g if x is not None else None
+        for g, x in zip(grads, (input, h0, c0, w_ih, w_hh, b_ih, b_hh), strict=True)
     )
 
 
@@ -115,7 +141,9 @@ def _plain_layer(x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, w_
         partial = rows < h.shape[0]
         before = h[:rows] if partial else h
         if mode == "lstm":
-            after, cell = lstm_cell(pieces[t], (before, c[:rows] if partial else c), w_ih, w_hh, b_ih, b_hh)
+            after, cell = lstm_cell(
+                pieces[t], (before, c[:rows] if partial else c), w_ih, w_hh, b_ih, b_hh
+            )
             if w_hr is not None:
                 after = linear(after, w_hr)
             c = cat([cell, c[rows:]]) if partial else cell
@@ -132,11 +160,15 @@ def _one_direction(mode, x, batch_sizes, h, c, weights, has_biases, reverse):
     w_ih, w_hh = weights[:2]
     b_ih, b_hh = weights[2:4] if has_biases else (None, None)
     if len(weights) > count:
-        return _plain_layer(x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, weights[count])
+        return _plain_layer(
+            x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, weights[count]
+        )
     return rnn_layer(x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse)[:3]
 
 
-def _network(mode, x, batch_sizes, h0, c0, params, has_biases, num_layers, dropout, train, bidirectional):
+def _network(
+    mode, x, batch_sizes, h0, c0, params, has_biases, num_layers, dropout, train, bidirectional
+):
     """All layers over rows; returns (rows, hn (layers * directions, batch, hidden), cn or None)."""
     directions = 2 if bidirectional else 1
     per = len(params) // (num_layers * directions)
@@ -170,12 +202,18 @@ def _network(mode, x, batch_sizes, h0, c0, params, has_biases, num_layers, dropo
 def _check_states(mode, input, hx):
     for name, state in zip(("hidden", "cell"), hx, strict=False):
         if state.dtype != input.dtype:
-            raise RuntimeError(f"{mode}: expected {name} state of dtype {input.dtype}, the input's, got {state.dtype}.")
+            raise RuntimeError(
+                f"{mode}: expected {name} state of dtype {input.dtype}, the input's, got {state.dtype}."
+            )
 
 
-def _sequence(mode, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def _sequence(
+    mode, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
     if input.dim() != 3:
-        raise RuntimeError(f"{mode}: expected input with 3 dimensions, got shape {tuple(input.shape)}.")
+        raise RuntimeError(
+            f"{mode}: expected input with 3 dimensions, got shape {tuple(input.shape)}."
+        )
     _check_states(mode, input, hx)
     x = input.transpose(0, 1) if batch_first else input
     steps, batch, features = x.shape
@@ -199,7 +237,9 @@ def _sequence(mode, input, hx, params, has_biases, num_layers, dropout, train, b
     return (output, hn, cn) if mode == "lstm" else (output, hn)
 
 
-def _packed(mode, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
+def _packed(
+    mode, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
     _check_states(mode, data, hx)
     rows, hn, cn = _network(
         mode,
