@@ -35,6 +35,7 @@ EXPECTED = (
     OverflowError,
     MemoryError,
     BufferError,
+    ZeroDivisionError,
 )
 # Of those, these words mean that a check is missing further up.
 SUSPICIOUS = re.compile(
@@ -42,7 +43,7 @@ SUSPICIOUS = re.compile(
 )
 # A wrong argument in a Python function, a read-only attribute; multi-head attention asserts, as PyTorch's does.
 HARMLESS = re.compile(
-    r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape",
+    r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape|must be",
     re.I,
 )
 MEMORY_LIMIT = 2 << 30

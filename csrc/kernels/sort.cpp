@@ -165,7 +165,11 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, std::int64_t k, std::int64_
   check(k >= 0 && k <= n, "selected index k out of range");
   check_sortable(" topk", input, n);
   Dims sizes(input.sizes());
-  if (!sizes.empty()) sizes[dim] = k;
+  if (sizes.empty()) {
+    k = 1;  // the result of a 0-d input is 0-d: its one element
+  } else {
+    sizes[dim] = k;
+  }
   const Selection out{empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
   if (!input.is_meta() && out.values.numel() != 0) {
     select_along(input, dim, k, out, [&](const Tensor& rows, const Selection& to) {
