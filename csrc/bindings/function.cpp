@@ -38,10 +38,12 @@ class FunctionNode final : public Node {
  public:
   explicit FunctionNode(PyObject* context) : context_(Object::borrow(context)) {
     skip_undefined = false;
+    ++objects_held_by_tape;
     as_context(context)->node = this;
   }
   ~FunctionNode() override {
     const PyGILState_STATE state = PyGILState_Ensure();
+    --objects_held_by_tape;
     as_context(context_.get())->node = nullptr;
     context_ = Object();
     PyGILState_Release(state);

@@ -22,7 +22,9 @@ class GilHeld {
 class PyHook final : public autograd::Hook {
  public:
   PyHook(PyObject* callable, HookKind kind, std::int64_t hook_id)
-      : id(hook_id), callable_(Object::borrow(callable)), kind_(kind) {}
+      : id(hook_id), callable_(Object::borrow(callable)), kind_(kind) {
+    ++objects_held_by_tape;
+  }
   ~PyHook() override { remove(); }
   void before(Grads& grads, int index) override;
   void after(Grads& grad_inputs, const Grads& grad_outputs) override;
@@ -31,6 +33,7 @@ class PyHook final : public autograd::Hook {
     if (!callable_) return;
     if (Py_IsInitialized() == 0) return static_cast<void>(callable_.release());
     const GilHeld gil;
+    --objects_held_by_tape;
     callable_ = Object();
   }
   const std::int64_t id;

@@ -103,8 +103,10 @@ PyObject* node_metadata(PyObject* self, void*) {
   return with_node(self, [](Node& node) {
     auto& metadata = node.more().metadata;
     if (metadata == nullptr) {
+      ++objects_held_by_tape;
       metadata = std::shared_ptr<void>(checked(PyDict_New()), [](void* dict) {
         const PyGILState_STATE state = PyGILState_Ensure();
+        --objects_held_by_tape;
         Py_DECREF(static_cast<PyObject*>(dict));
         PyGILState_Release(state);
       });
@@ -310,7 +312,7 @@ class Walk final : public autograd::NodeVisitor {
 }  // namespace
 
 int visit_autograd(const Tensor& tensor, visitproc visit, void* arg) {
-  if (tensor.impl()->autograd == nullptr) return 0;
+  if (tensor.impl()->autograd == nullptr || objects_held_by_tape == 0) return 0;
   return Walk(visit, arg).run(tensor.impl());
 }
 

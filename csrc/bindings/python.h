@@ -102,6 +102,9 @@ PyObject* wrap_as(Tensor tensor, PyTypeObject* type);  // of a subclass; the ten
 
 // Garbage collection of cycles through autograd state (hooks, custom Function contexts), set by csrc/bindings/autograd.cpp.
 // Called only when the Python object is the tensor's sole owner.
+// Python objects that only C++ keeps alive (hooks, Function contexts, objects owned by their tensors). While there are
+// none, the collector need not walk the tape.
+extern std::int64_t objects_held_by_tape;
 extern int (*traverse_autograd)(const Tensor& tensor, visitproc visit, void* arg);
 extern void (*clear_autograd)(const Tensor& tensor);
 

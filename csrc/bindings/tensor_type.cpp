@@ -12,6 +12,7 @@ namespace flambeau::python {
 PyTypeObject* tensor_base_type = nullptr;
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
+std::int64_t objects_held_by_tape = 0;
 int (*traverse_autograd)(const Tensor&, visitproc, void*) = nullptr;
 void (*clear_autograd)(const Tensor&) = nullptr;
 
@@ -58,6 +59,7 @@ bool preserve(PyObject* self) {
   }
   _Py_NewReference(self);
   impl->owns_pyobj = true;
+  ++objects_held_by_tape;
   Ref<TensorImpl>::adopt(impl).reset();
   return true;
 }
@@ -121,6 +123,7 @@ int tensor_clear(PyObject* self) {
 void release_object(void* pyobj) noexcept {
   const PyGILState_STATE state = PyGILState_Ensure();
   auto* self = static_cast<PyObject*>(pyobj);
+  --objects_held_by_tape;
   cast(self)->impl = nullptr;
   Py_DECREF(self);
   PyGILState_Release(state);
@@ -203,6 +206,7 @@ PyObject* wrap(Tensor tensor) {
   if (!impl->owns_pyobj) return Py_NewRef(self);
   // The object owns the tensor again, through the reference `tensor` held; the impl's reference to it is now ours.
   impl->owns_pyobj = false;
+  --objects_held_by_tape;
   cast(self)->impl = tensor.release();
   return self;
 }
