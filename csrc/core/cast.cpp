@@ -101,12 +101,39 @@ const CastTable& table() {
   return instance;
 }
 
+constexpr int kFloat = static_cast<int>(DType::Float32);
+
+// float16 and bfloat16 have vector code to and from float32 only, which is how convert() defines the rest too.
+void cast_by_float(TileFn load, TileFn store, char* dst, std::int64_t dst_stride, const char* src,
+                   std::int64_t src_stride, std::int64_t n) noexcept {
+  float tile[kTile];
+  for (std::int64_t done = 0; done < n; done += kTile) {
+    const std::int64_t count = n - done < kTile ? n - done : kTile;
+    void* middle = tile;
+    const void* from = src + done * src_stride;
+    load(&middle, &from, count, nullptr);
+    void* to = dst + done * dst_stride;
+    const void* again = tile;
+    store(&to, &again, count, nullptr);
+  }
+}
+bool goes_by_float(const CastTable& casts, int from, int to) {
+  const bool reduced = is_reduced_float(static_cast<DType>(from)) || is_reduced_float(static_cast<DType>(to));
+  return reduced && from != to && from != kFloat && to != kFloat && casts.tile[from][kFloat] != nullptr &&
+         casts.tile[kFloat][to] != nullptr;
+}
+
 // Picks the vector code at run time: strides are only known per run.
 template <int kFrom, int kTo>
 void cast_hot(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t n) noexcept {
   const CastTable& casts = table();
   if (dst_stride == itemsize(static_cast<DType>(kTo)) && src_stride == itemsize(static_cast<DType>(kFrom))) {
-    casts.tile[kFrom][kTo](&dst, &src, n, nullptr);
+    if (casts.tile[kFrom][kTo] != nullptr) {
+      casts.tile[kFrom][kTo](&dst, &src, n, nullptr);
+    } else {
+      cast_by_float(casts.tile[kFrom][kFloat], casts.tile[kFloat][kTo], static_cast<char*>(dst), dst_stride,
+                    static_cast<const char*>(src), src_stride, n);
+    }
   } else {
     casts.general[kFrom][kTo](dst, dst_stride, src, src_stride, n);
   }
@@ -131,7 +158,8 @@ CastFn cast_fn(DType from, DType to) {
   static const HotTable hot(std::make_integer_sequence<int, kNumDTypes>{});
   const int row = static_cast<int>(from), column = static_cast<int>(to);
   const CastTable& casts = table();
-  return casts.tile[row][column] != nullptr ? hot.rows[row][column] : casts.general[row][column];
+  const bool vectorised = casts.tile[row][column] != nullptr || goes_by_float(casts, row, column);
+  return vectorised ? hot.rows[row][column] : casts.general[row][column];
 }
 
 void apply_conj(void* data, DType dtype, std::int64_t n) noexcept {

@@ -115,6 +115,16 @@ Tensor threshold_backward(const Tensor& grad, const Tensor& input, double limit,
   static constexpr Tiles tiles("threshold_backward");
   return backward("threshold_backward", tiles, grad, input, {limit}, out);
 }
+Tensor hardtanh_backward(const Tensor& grad, const Tensor& input, double min_val, double max_val, const Out& out) {
+  static constexpr Tiles tiles("hardtanh_backward");
+  return backward("hardtanh_backward", tiles, grad, input, {min_val, max_val}, out);
+}
+Tensor hardswish_backward(const Tensor& grad, const Tensor& input, const Out& out) {
+  static constexpr Tiles tiles("hardswish_backward");
+  return backward("hardswish_backward", tiles, grad, input, {}, out);
+}
+const Kernel hardtanh_backward_kernel("hardtanh_backward", &hardtanh_backward);
+const Kernel hardswish_backward_kernel("hardswish_backward", &hardswish_backward);
 Tensor leaky_relu_backward(const Tensor& grad, const Tensor& input, double negative_slope, const Out& out) {
   static constexpr Tiles tiles("leaky_relu_backward");
   return backward("leaky_relu_backward", tiles, grad, input, {negative_slope}, out);

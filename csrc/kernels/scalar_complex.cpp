@@ -105,14 +105,8 @@ template <class T>
 T modulus(Complex<T> z) {
   return std::hypot(z.re, z.im);
 }
-template <class T>
-T phase(Complex<T> z) {
-  return std::isnan(z.re) || std::isnan(z.im) ? std::numeric_limits<T>::quiet_NaN() : std::atan2(z.im, z.re);
-}
 const Map1<&modulus<float>, c64, float> abs_c64("abs");
 const Map1<&modulus<double>, c128, double> abs_c128("abs");
-const Map1<&phase<float>, c64, float> angle_c64("angle");
-const Map1<&phase<double>, c128, double> angle_c128("angle");
 
 // Two real tiles in, one complex out. polar(r, phi) and complex(re, im).
 template <class T>

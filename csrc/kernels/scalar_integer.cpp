@@ -1,5 +1,4 @@
-// Scalar tiles for int64 (narrower integers are converted): division in its three roundings, powers, gcd, lcm.
-// Division by zero cannot raise from a tile: params points at a flag that the op turns into an error.
+// Scalar tiles for int64 (narrower integers are converted): powers, gcd, lcm; and neighbours of half-precision numbers.
 #include "kernels/scalar_tiles.h"
 
 namespace flambeau {
@@ -9,39 +8,7 @@ using namespace scalar_tiles;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-void set_flag(const void* params) {
-  __atomic_store_n(static_cast<int*>(const_cast<void*>(params)), 1, __ATOMIC_RELAXED);
-}
 i64 negate(i64 a) { return static_cast<i64>(0 - static_cast<u64>(a)); }
-
-// -1 is apart because INT64_MIN / -1 traps.
-i64 trunc_divide(i64 a, i64 b, const void* params) {
-  if (b == 0) {
-    set_flag(params);
-    return 0;
-  }
-  return b == -1 ? negate(a) : a / b;
-}
-i64 floor_divide(i64 a, i64 b, const void* params) {
-  if (b == 0 || b == -1) return trunc_divide(a, b, params);
-  const i64 quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-i64 fmod_integer(i64 a, i64 b, const void* params) {
-  if (b == 0) {
-    set_flag(params);
-    return 0;
-  }
-  return b == -1 ? 0 : a % b;
-}
-i64 remainder_integer(i64 a, i64 b, const void* params) {
-  const i64 mod = fmod_integer(a, b, params);
-  return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
-}
-const Map2p<&trunc_divide, i64> trunc_entry("div_trunc");
-const Map2p<&floor_divide, i64> floor_entry("div_floor");
-const Map2p<&fmod_integer, i64> fmod_entry("fmod");
-const Map2p<&remainder_integer, i64> remainder_entry("remainder");
 
 // Square and multiply with wrap-around; a negative power is 0 unless the base is 1 or -1.
 i64 power(i64 base, i64 exponent) {

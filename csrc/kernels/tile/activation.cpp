@@ -221,6 +221,23 @@ struct TanhGrad {
   Vec<T> operator()(Vec<T> grad, Vec<T> y) const { return grad * (k<T>(1) - y * y); }
 };
 
+// grad, x; params: low, high
+template <class T>
+struct HardTanhGrad {
+  T low, high;
+  explicit HardTanhGrad(const void* p) : low(static_cast<T>(param(p, 0))), high(static_cast<T>(param(p, 1))) {}
+  T operator()(T grad, T x) const { return (x <= low) | (x >= high) ? T(0) : grad; }
+};
+template <class T>
+struct HardSwishGrad {
+  explicit HardSwishGrad(const void*) {}
+  T operator()(T grad, T x) const {
+    const T inner = grad * (x / T(3) + T(0.5)), upper = x < T(3) ? inner : grad;
+    return x <= T(-3) ? T(0) : upper;
+  }
+};
+const Register2p<HardTanhGrad, i64, float, double> hardtanh_grad_entry("hardtanh_backward");
+const Register2p<HardSwishGrad, float, double> hardswish_grad_entry("hardswish_backward");
 const Register1p<Relu, i8, i16, i32, i64, float, double> relu_entry("relu");
 const Register1p<LeakyRelu, float, double> leaky_relu_entry("leaky_relu");
 const Register1p<Threshold, i64, float, double> threshold_entry("threshold");

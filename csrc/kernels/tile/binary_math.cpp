@@ -37,6 +37,14 @@ struct LogAddExp {
     return select((a == b) & (abs(a) == Vec<T>(Constants<T>::kInf)), a, y);
   }
 };
+struct LogAddExp2 {
+  template <class T>
+  static Vec<T> call(Vec<T> a, Vec<T> b) {
+    const Vec<T> high = select((a > b) | (a != a), a, b);
+    const Vec<T> y = fma(log1p(exp2(-abs(a - b))), Vec<T>(T(1.44269504088896340736)), high);
+    return select((a == b) & (abs(a) == Vec<T>(Constants<T>::kInf)), a, y);
+  }
+};
 struct Xlogy {
   template <class T>
   static Vec<T> call(Vec<T> x, Vec<T> y) {
@@ -46,6 +54,7 @@ struct Xlogy {
 };
 const RegisterVec2<Atan2, float, double> atan2_entry("atan2");
 const RegisterVec2<LogAddExp, float, double> logaddexp_entry("logaddexp");
+const RegisterVec2<LogAddExp2, float, double> logaddexp2_entry("logaddexp2");
 const RegisterVec2<Xlogy, float, double> xlogy_entry("xlogy");
 
 struct Hypot {  // float32 squares cannot overflow in float64
@@ -194,6 +203,56 @@ void division_i32(void* const* out, const void* const* in, std::int64_t n, const
   }
   if (zero != 0) __atomic_store_n(static_cast<int*>(const_cast<void*>(params)), 1, __ATOMIC_RELAXED);
 }
+
+// int64: likewise while both operands fit float64's 53 bits; chunks with larger ones divide one by one.
+template <Round kRound>
+[[gnu::always_inline]] inline i64 divide_one(i64 x, i64 d) {
+  if (d == 0) return 0;
+  if (d == -1) return kRound == Round::Trunc || kRound == Round::Floor ? sub(i64(0), x) : 0;
+  const i64 quotient = x / d, rest = x % d;
+  const bool down = rest != 0 && (x < 0) != (d < 0);
+  switch (kRound) {
+    case Round::Trunc: return quotient;
+    case Round::Floor: return down ? quotient - 1 : quotient;
+    case Round::Fmod: return rest;
+    default: return down ? rest + d : rest;
+  }
+}
+template <Round kRound>
+void division_i64(void* const* out, const void* const* in, std::int64_t n, const void* params) noexcept {
+  i64* y = static_cast<i64*>(out[0]);
+  const i64* a = static_cast<const i64*>(in[0]);
+  const i64* b = static_cast<const i64*>(in[1]);
+  constexpr std::int64_t kChunk = 64;
+  constexpr i64 kExact = i64(1) << 52;
+  i64 zero = 0;
+  for (std::int64_t i = 0; i < n; i += kChunk) {
+    const std::int64_t count = n - i < kChunk ? n - i : kChunk;
+    i64 wide = 0, result[kChunk];
+    for (std::int64_t j = 0; j < count; ++j) {
+      const i64 x = a[i + j], d = b[i + j];
+      zero |= d == 0 ? 1 : 0;
+      wide |= (x >= kExact) | (x <= -kExact) | (d >= kExact) | (d <= -kExact) ? 1 : 0;
+    }
+    if (wide != 0 || count < 8) {
+      for (std::int64_t j = 0; j < count; ++j) result[j] = divide_one<kRound>(a[i + j], b[i + j]);
+    } else {
+      for (std::int64_t j = 0; j < count; ++j) {
+        const double x = static_cast<double>(a[i + j]), d = static_cast<double>(b[i + j] == 0 ? 1 : b[i + j]);
+        const double exact = x / d;
+        const double whole = kRound == Round::Floor || kRound == Round::Remainder ? floor1(exact) : trunc1(exact);
+        // Products of the exact quotient stay within 53 bits of x, so the rest is exact too.
+        result[j] = static_cast<i64>(kRound == Round::Trunc || kRound == Round::Floor ? whole : x - whole * d);
+      }
+    }
+    __builtin_memcpy(y + i, result, static_cast<std::size_t>(count) * sizeof(i64));
+  }
+  if (zero != 0) __atomic_store_n(static_cast<int*>(const_cast<void*>(params)), 1, __ATOMIC_RELAXED);
+}
+const TileEntry trunc_i64("div_trunc", DType::Int64, DType::Int64, &division_i64<Round::Trunc>, kLevel);
+const TileEntry floor_i64("div_floor", DType::Int64, DType::Int64, &division_i64<Round::Floor>, kLevel);
+const TileEntry fmod_i64("fmod", DType::Int64, DType::Int64, &division_i64<Round::Fmod>, kLevel);
+const TileEntry remainder_i64("remainder", DType::Int64, DType::Int64, &division_i64<Round::Remainder>, kLevel);
 const TileEntry trunc_i32("div_trunc", DType::Int32, DType::Int32, &division_i32<Round::Trunc>, kLevel);
 const TileEntry floor_i32("div_floor", DType::Int32, DType::Int32, &division_i32<Round::Floor>, kLevel);
 const TileEntry fmod_i32("fmod", DType::Int32, DType::Int32, &division_i32<Round::Fmod>, kLevel);

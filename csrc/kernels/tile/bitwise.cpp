@@ -28,7 +28,6 @@ struct BitNot {
   static T call(T a) {
     return static_cast<T>(~a);
   }
-  static bool call(bool a) { return !a; }
 };
 struct ShiftLeft {
   template <class T>
@@ -54,7 +53,12 @@ struct ShiftRight {
 const Register2<BitAnd, bool, u8, i8, i16, i32, i64> and_entry("bitwise_and");
 const Register2<BitOr, bool, u8, i8, i16, i32, i64> or_entry("bitwise_or");
 const Register2<BitXor, bool, u8, i8, i16, i32, i64> xor_entry("bitwise_xor");
-const Register1<BitNot, bool, u8, i8, i16, i32, i64> not_entry("bitwise_not");
+// bool as bytes 0 and 1: GCC does not vectorise over bool.
+struct Flip {
+  static u8 call(u8 a) { return a ^ 1; }
+};
+const TileEntry flip_entry("bitwise_not", DType::Bool, DType::Bool, &loop1<Flip, u8>, kLevel);
+const Register1<BitNot, u8, i8, i16, i32, i64> not_entry("bitwise_not");
 const Register2<ShiftLeft, u8, i8, i16, i32, i64> left_entry("bitwise_left_shift");
 const Register2<ShiftRight, u8, i8, i16, i32, i64> right_entry("bitwise_right_shift");
 

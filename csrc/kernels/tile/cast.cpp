@@ -48,6 +48,8 @@ void truncate_tile(void* const* out, const void* const* in, std::int64_t n, cons
   for (; i < n; ++i) y[i] = convert<To>(x[i]);
 }
 const TileEntry float_i32("cast_int32", DType::Float32, DType::Int32, &truncate_tile<i32, i32, float>, kLevel);
+const TileEntry float_i8("cast_int8", DType::Float32, DType::Int8, &truncate_tile<i8, i32, float>, kLevel);
+const TileEntry float_i16("cast_int16", DType::Float32, DType::Int16, &truncate_tile<i16, i32, float>, kLevel);
 const TileEntry float_u8("cast_uint8", DType::Float32, DType::UInt8, &truncate_tile<u8, i32, float>, kLevel);
 #if FLAMBEAU_VEC_BYTES == 64
 const TileEntry float_i64("cast_int64", DType::Float32, DType::Int64, &truncate_tile<i64, i64, float>, kLevel);
@@ -71,10 +73,20 @@ const TileEntry fill2("fill", DType::Int16, DType::Int16, &fill_tile<i16>, kLeve
 const TileEntry fill4("fill", DType::Int32, DType::Int32, &fill_tile<i32>, kLevel);
 const TileEntry fill8("fill", DType::Int64, DType::Int64, &fill_tile<i64>, kLevel);
 
+template <class T>
+struct Bytes {
+  using type = T;
+};
+template <>
+struct Bytes<bool> {
+  using type = u8;
+};
 template <class To, class... From>
 struct RegisterCasts {
   [[gnu::always_inline]] explicit RegisterCasts(const char* name) noexcept {
-    (TileEntry(name, DTypeOf<From>::value, DTypeOf<To>::value, &cast_tile<To, From>, kLevel), ...);
+    // bool is read as the bytes 0 and 1.
+    (TileEntry(name, DTypeOf<From>::value, DTypeOf<To>::value, &cast_tile<To, typename Bytes<From>::type>, kLevel),
+     ...);
   }
 };
 const RegisterCasts<float, bool, u8, i8, i16, i32, i64, double> to_float("cast_float32");

@@ -299,9 +299,25 @@ hardtanh = native(
 )
 
 
+_hardtanh_backward = native(
+    "hardtanh_backward(Tensor grad_output, Tensor input, float min_val, float max_val) -> Tensor",
+    doc="grad_output where min_val < input < max_val, else 0.",
+)
+
+
 @hardtanh.vjp
 def _(grad, input, min_val, max_val):
-    return where((input > min_val) & (input < max_val), grad, 0)
+    return _hardtanh_backward(grad, input, float(min_val), float(max_val))
+
+
+@_hardtanh_backward.vjp("grad_output")
+def _(grad, input, min_val, max_val):
+    return _hardtanh_backward(grad, input, min_val, max_val)
+
+
+@_hardtanh_backward.vjp("input")
+def _(grad):
+    return zeros_like(grad)
 
 
 hardtanh_ = hardtanh.inplace
@@ -311,7 +327,7 @@ relu6 = native("relu6(Tensor input) -> Tensor", inplace=True, doc="min(max(input
 
 @relu6.vjp
 def _(grad, result):
-    return where((result > 0) & (result < 6), grad, 0)
+    return _hardtanh_backward(grad, result, 0.0, 6.0)
 
 
 hardsigmoid = unary("hardsigmoid", "min(max(input + 3, 0), 6) / 6.", methods=("_hardsigmoid",))
@@ -325,9 +341,25 @@ def _(grad, input):
 hardswish = unary("hardswish", "input * hardsigmoid(input).", methods=("_hardswish",))
 
 
+_hardswish_backward = native(
+    "hardswish_backward(Tensor grad_output, Tensor input) -> Tensor",
+    doc="grad_output times the derivative of hardswish at input.",
+)
+
+
 @hardswish.vjp
 def _(grad, input):
-    return where(input <= -3, 0, where(input < 3, grad * (input / 3 + 0.5), grad))
+    return _hardswish_backward(grad, input)
+
+
+@_hardswish_backward.vjp("grad_output")
+def _(grad, input):
+    return _hardswish_backward(grad, input)
+
+
+@_hardswish_backward.vjp("input")
+def _(grad, grad_output, input):
+    return where((input > -3) & (input < 3), grad * grad_output / 3, 0)
 
 
 hardshrink = native(
