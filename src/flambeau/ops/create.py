@@ -224,7 +224,8 @@ def new(input, *args, device=None):
 globals()["range"] = range_op
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "frombuffer", "full",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "frombuffer",
+    "full",
     "full_like",
     "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
