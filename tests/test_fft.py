@@ -6,19 +6,56 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 16, 17, 19, 30, 49, 64, 97, 121, 128, 143, 210, 256, 289, 360, 499, 512, 1000, 1009, 4096]
+LENGTHS = [
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    11,
+    13,
+    16,
+    17,
+    19,
+    30,
+    49,
+    64,
+    97,
+    121,
+    128,
+    143,
+    210,
+    256,
+    289,
+    360,
+    499,
+    512,
+    1000,
+    1009,
+    4096,
+]
 
 
 @pytest.mark.parametrize("n", LENGTHS)
 def test_lengths_against_numpy(n):
-    x = np.random.default_rng(n).standard_normal((11, n)) + 1j * np.random.default_rng(n + 1).standard_normal((11, n))
+    x = np.random.default_rng(n).standard_normal((11, n)) + 1j * np.random.default_rng(
+        n + 1
+    ).standard_normal((11, n))
     t = flambeau.from_numpy(x)
     bound = 1e-13 * np.sqrt(n) * 10
     assert np.abs(flambeau.fft.fft(t).numpy() - np.fft.fft(x)).max() < bound
     assert np.abs(flambeau.fft.ifft(t).numpy() - np.fft.ifft(x)).max() < bound
     half = np.fft.rfft(x.real)
     assert np.abs(flambeau.fft.rfft(t.real).numpy() - half).max() < bound
-    assert np.abs(flambeau.fft.irfft(flambeau.from_numpy(half), n).numpy() - np.fft.irfft(half, n)).max() < bound
+    assert (
+        np.abs(
+            flambeau.fft.irfft(flambeau.from_numpy(half), n).numpy() - np.fft.irfft(half, n)
+        ).max()
+        < bound
+    )
 
 
 @pytest.mark.parametrize("n", [12, 96, 97, 1009, 4096])
@@ -56,8 +93,14 @@ def test_integers_become_floats_and_halves_are_refused():
 
 
 def test_frequencies():
-    assert flambeau.fft.fftfreq(5, 0.5, dtype=flambeau.float64).tolist() == np.fft.fftfreq(5, 0.5).tolist()
-    assert flambeau.fft.rfftfreq(6, 2.0, dtype=flambeau.float64).tolist() == np.fft.rfftfreq(6, 2.0).tolist()
+    assert (
+        flambeau.fft.fftfreq(5, 0.5, dtype=flambeau.float64).tolist()
+        == np.fft.fftfreq(5, 0.5).tolist()
+    )
+    assert (
+        flambeau.fft.rfftfreq(6, 2.0, dtype=flambeau.float64).tolist()
+        == np.fft.rfftfreq(6, 2.0).tolist()
+    )
 
 
 def test_gradient_of_the_power_spectrum():

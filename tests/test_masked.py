@@ -31,7 +31,9 @@ def test_reductions(name, dim, data):
     x, mask = data
     if name == "prod" and isinstance(dim, tuple | type(None)):
         pytest.skip("numpy.ma multiplies along one axis only")
-    got = getattr(flambeau.masked, name)(flambeau.from_numpy(x), dim, mask=flambeau.from_numpy(mask))
+    got = getattr(flambeau.masked, name)(
+        flambeau.from_numpy(x), dim, mask=flambeau.from_numpy(mask)
+    )
     expected = np.asarray(REDUCTIONS[name](np.ma.array(x, mask=~mask), dim))
     assert np.allclose(got.numpy(), expected, rtol=1e-12)
 

@@ -266,7 +266,11 @@ def test_hostile_pickles_are_errors(name, data):
 
 def tensor_pickle(numel=3, offset=0, size=(3,), stride=(1,), kind=b"FloatStorage"):
     def ints(values):
-        return b"(" + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values) + b"t"
+        return (
+            b"("
+            + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values)
+            + b"t"
+        )
 
     storage = b"(U\x07storagectorch\n" + kind + b"\nU\x010U\x03cpu" + ints([numel])[1:-1] + b"tQ"
     arguments = (
@@ -281,7 +285,9 @@ def tensor_pickle(numel=3, offset=0, size=(3,), stride=(1,), kind=b"FloatStorage
 
 
 def test_tensor_pickle_helper_is_valid():
-    found = flambeau.load(archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())]))
+    found = flambeau.load(
+        archive_with(tensor_pickle(), [("data/0", np.ones(3, np.float32).tobytes())])
+    )
     assert found.tolist() == [1, 1, 1]
 
 

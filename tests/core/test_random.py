@@ -98,7 +98,10 @@ def test_state_round_trip_continues_the_stream(used):
     second.set_state(first.get_state())
     assert second.initial_seed() == 1
     for _ in range(3):
-        assert flambeau.randn(3, generator=first).tolist() == flambeau.randn(3, generator=second).tolist()
+        assert (
+            flambeau.randn(3, generator=first).tolist()
+            == flambeau.randn(3, generator=second).tolist()
+        )
 
 
 def test_clone_pickle_and_copy_continue_on_their_own():

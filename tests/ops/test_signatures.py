@@ -33,6 +33,11 @@ LEFT_OUT = {
 EXCEPTIONS = {
     "as_tensor": "native without a schema",
     "batch_norm": "functional's order of arguments",
+    **dict.fromkeys(
+        ("det", "slogdet", "lu_solve", "orgqr", "ormqr", "triangular_solve"),
+        "recorded under PyTorch's low-level names",
+    ),
+    "nuclear_norm": "the form without dim takes keepdim by name",
     "isin": "recorded per overload; the documentation says elements, test_elements",
     "searchsorted": "recorded as self; the documentation says input",
     **dict.fromkeys(

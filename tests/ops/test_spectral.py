@@ -9,7 +9,9 @@ def stft_by_definition(x, n_fft, hop, window, center):
     if center:
         x = np.pad(x, n_fft // 2, mode="reflect")
     frames = 1 + (len(x) - n_fft) // hop
-    return np.stack([np.fft.rfft(x[t * hop : t * hop + n_fft] * window) for t in range(frames)], axis=1)
+    return np.stack(
+        [np.fft.rfft(x[t * hop : t * hop + n_fft] * window) for t in range(frames)], axis=1
+    )
 
 
 @pytest.mark.parametrize("center", [True, False])
@@ -17,7 +19,14 @@ def stft_by_definition(x, n_fft, hop, window, center):
 def test_stft_equals_its_definition(n_fft, hop, center):
     x = np.random.default_rng(0).standard_normal(200)
     window = np.hanning(n_fft + 1)[:-1]
-    got = flambeau.stft(flambeau.from_numpy(x), n_fft, hop, window=flambeau.from_numpy(window), center=center, return_complex=True)
+    got = flambeau.stft(
+        flambeau.from_numpy(x),
+        n_fft,
+        hop,
+        window=flambeau.from_numpy(window),
+        center=center,
+        return_complex=True,
+    )
     assert np.allclose(got.numpy(), stft_by_definition(x, n_fft, hop, window, center), atol=1e-12)
 
 
@@ -45,7 +54,9 @@ def test_gradients_flow_through_both():
     window = flambeau.hann_window(8, dtype=flambeau.float64)
 
     def there_and_back(signal):
-        return flambeau.istft(flambeau.stft(signal, 8, 2, window=window, return_complex=True), 8, 2, window=window)
+        return flambeau.istft(
+            flambeau.stft(signal, 8, 2, window=window, return_complex=True), 8, 2, window=window
+        )
 
     assert flambeau.autograd.gradcheck(there_and_back, (x,))
 
@@ -61,7 +72,12 @@ def test_gradients_flow_through_both():
         (lambda x: flambeau.stft(x.view(2, 2, -1), 8, return_complex=True), "1D or 2D"),
         (lambda x: flambeau.istft(x, 8), "complex-valued"),
         (lambda x: flambeau.istft(flambeau.zeros(4, 3, dtype=flambeau.complex64), 8), "n_fft"),
-        (lambda x: flambeau.istft(flambeau.zeros(5, 3, dtype=flambeau.complex64), 8, 8, window=flambeau.zeros(8)), "overlap"),
+        (
+            lambda x: flambeau.istft(
+                flambeau.zeros(5, 3, dtype=flambeau.complex64), 8, 8, window=flambeau.zeros(8)
+            ),
+            "overlap",
+        ),
     ],
 )
 def test_errors(call, match):

@@ -30,7 +30,12 @@ def test_values(name, ours, theirs, size, sym):
 
 
 def test_functions_of_the_top_level_are_periodic():
-    for name, beta in (("hann_window", None), ("hamming_window", None), ("blackman_window", None), ("bartlett_window", None)):
+    for name, beta in (
+        ("hann_window", None),
+        ("hamming_window", None),
+        ("blackman_window", None),
+        ("bartlett_window", None),
+    ):
         got = getattr(flambeau, name)(10, dtype=flambeau.float64)
         expected = getattr(reference, name.removesuffix("_window"))(10, sym=False)
         assert np.allclose(got.numpy(), expected, rtol=0, atol=2e-15), (name, beta)

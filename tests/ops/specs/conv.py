@@ -25,26 +25,42 @@ def conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     else:
         pads = [(p, p) for p in several(0 if padding == "valid" else padding, dims)]
     x = np.pad(x, [(0, 0), (0, 0), *pads])
-    out = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)]
+    out = [
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)
+    ]
     result = np.zeros((x.shape[0], weight.shape[0], *out), x.dtype)
     per_group, out_per_group = weight.shape[1], weight.shape[0] // groups
     for position in itertools.product(*map(range, kernel)):
         window = tuple(
-            slice(p * d, p * d + s * (o - 1) + 1, s) for p, d, s, o in zip(position, dilation, stride, out, strict=True)
+            slice(p * d, p * d + s * (o - 1) + 1, s)
+            for p, d, s, o in zip(position, dilation, stride, out, strict=True)
         )
         for g in range(groups):
             part = x[(slice(None), slice(g * per_group, (g + 1) * per_group), *window)]
             w = weight[(slice(g * out_per_group, (g + 1) * out_per_group), slice(None), *position)]
-            result[:, g * out_per_group : (g + 1) * out_per_group] += np.einsum("nc...,oc->no...", part, w)
+            result[:, g * out_per_group : (g + 1) * out_per_group] += np.einsum(
+                "nc...,oc->no...", part, w
+            )
     return result if bias is None else result + bias.reshape(-1, *(1,) * dims)
 
 
-def conv_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+def conv_transpose(
+    x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
     dims = weight.ndim - 2
-    stride, dilation, padding, extra = (several(v, dims) for v in (stride, dilation, padding, output_padding))
+    stride, dilation, padding, extra = (
+        several(v, dims) for v in (stride, dilation, padding, output_padding)
+    )
     kernel, n_in, per_group = weight.shape[2:], weight.shape[0], weight.shape[1]
-    full = [(n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(x.shape[2:], stride, dilation, kernel, strict=True)]
-    result = np.zeros((x.shape[0], per_group * groups, *(f + e for f, e in zip(full, extra, strict=True))), x.dtype)
+    full = [
+        (n - 1) * s + d * (k - 1) + 1
+        for n, s, d, k in zip(x.shape[2:], stride, dilation, kernel, strict=True)
+    ]
+    result = np.zeros(
+        (x.shape[0], per_group * groups, *(f + e for f, e in zip(full, extra, strict=True))),
+        x.dtype,
+    )
     for position in itertools.product(*map(range, kernel)):
         window = tuple(
             slice(p * d, p * d + s * (n - 1) + 1, s)
@@ -52,7 +68,9 @@ def conv_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, 
         )
         for g in range(groups):
             part = x[:, g * n_in // groups : (g + 1) * n_in // groups]
-            w = weight[(slice(g * n_in // groups, (g + 1) * n_in // groups), slice(None), *position)]
+            w = weight[
+                (slice(g * n_in // groups, (g + 1) * n_in // groups), slice(None), *position)
+            ]
             target = (slice(None), slice(g * per_group, (g + 1) * per_group), *window)
             result[target] += np.einsum("nc...,co->no...", part, w)
     crop = tuple(slice(p, n - p) for p, n in zip(padding, result.shape[2:], strict=True))
@@ -62,7 +80,9 @@ def conv_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, 
 
 def spec(name, reference, *cases):
     dims = int(name[-2])
-    wrong = Case(args=(np.zeros((1, 3, *(4,) * dims)), np.zeros((2, 2, *(3,) * dims))), match="channels")
+    wrong = Case(
+        args=(np.zeros((1, 3, *(4,) * dims)), np.zeros((2, 2, *(3,) * dims))), match="channels"
+    )
     return OpSpec(
         name, reference, case_samples(*cases), dtypes=("float32", "float64", "bfloat16"), floor=LONG, method=False,
         inplace=False, errors=[wrong],

@@ -6,13 +6,23 @@ import scipy.special
 from flambeau.testing.opspec import FLOATING, Case, OpSpec, Sample, keep
 
 REDUCTIONS = ("mean", "sum", "none")
-MISMATCH = [Case(args=(np.zeros((2, 3)), np.zeros((2, 2))), raises=(RuntimeError, ValueError), match="")]
+MISMATCH = [
+    Case(
+        args=(np.zeros((2, 3)), np.zeros((2, 2))),
+        raises=(RuntimeError, ValueError, UserWarning),
+        match="",
+    )
+]
 
 
 def reduced(values, reduction, weight=None):
     if reduction == "none":
         return values
-    return values.sum() if reduction == "sum" else values.sum() / (values.size if weight is None else weight)
+    return (
+        values.sum()
+        if reduction == "sum"
+        else values.sum() / (values.size if weight is None else weight)
+    )
 
 
 def elementwise(name, values, low=-3, high=3, target=(-3, 3), kwargs=({},), apart=0.0, **options):
@@ -24,7 +34,11 @@ def elementwise(name, values, low=-3, high=3, target=(-3, 3), kwargs=({},), apar
                 for reduction in REDUCTIONS:
                     first = draw.array(shape, low, high)
                     # Kinks lie where the two agree: smooth samples keep away.
-                    second = np.asarray(first + 0.3 + draw.array(shape, 0, 0.4)) if apart else draw.array(shape, *target)
+                    second = (
+                        np.asarray(first + 0.3 + draw.array(shape, 0, 0.4))
+                        if apart
+                        else draw.array(shape, *target)
+                    )
                     yield Sample((first, second), {**extra, "reduction": reduction})
 
     def reference(input, target, reduction="mean", **extra):
@@ -67,7 +81,9 @@ def class_samples(draw):
             yield Sample((draw.array(shape), target), {"reduction": reduction})
     ignored = keep(np.array([0, -100, 2, 1]))
     yield Sample((draw.array((4, 3)), ignored), {})
-    yield Sample((draw.array((4, 3)), ignored), {"weight": draw.array((3,), 0.5, 2), "reduction": "mean"})
+    yield Sample(
+        (draw.array((4, 3)), ignored), {"weight": draw.array((3,), 0.5, 2), "reduction": "mean"}
+    )
 
 
 def nll(logp, target, weight=None, ignore_index=-100, reduction="mean", **_):
@@ -94,10 +110,15 @@ def cross_entropy(x, target, weight=None, ignore_index=-100, reduction="mean", l
 
 def smoothed_samples(draw):
     for reduction in REDUCTIONS:
-        yield Sample((draw.array((4, 3)), draw.index((4,), 3)), {"reduction": reduction, "label_smoothing": 0.2})
+        yield Sample(
+            (draw.array((4, 3)), draw.index((4,), 3)),
+            {"reduction": reduction, "label_smoothing": 0.2},
+        )
 
 
-BAD_CLASS = [Case(args=(np.zeros((2, 3)), np.array([0, 3])), raises=(IndexError, RuntimeError), match="")]
+BAD_CLASS = [
+    Case(args=(np.zeros((2, 3)), np.array([0, 3])), raises=(IndexError, RuntimeError), match="")
+]
 
 
 def classes(name, reference, samples, **options):
@@ -107,8 +128,15 @@ def classes(name, reference, samples, **options):
 
 def triple_samples(draw):
     for reduction in REDUCTIONS:
-        sign = keep(np.where(draw.mask((4,)), 1.0, -1.0)) if draw.dtype == "float64" else np.where(draw.mask((4,)), 1.0, -1.0)
-        yield Sample((draw.array((4,), 0, 1), draw.array((4,), 2, 3), sign), {"margin": 0.25, "reduction": reduction})
+        sign = (
+            keep(np.where(draw.mask((4,)), 1.0, -1.0))
+            if draw.dtype == "float64"
+            else np.where(draw.mask((4,)), 1.0, -1.0)
+        )
+        yield Sample(
+            (draw.array((4,), 0, 1), draw.array((4,), 2, 3), sign),
+            {"margin": 0.25, "reduction": reduction},
+        )
 
 
 SPECS = [
@@ -126,7 +154,9 @@ SPECS = [
     classes("cross_entropy", cross_entropy, smoothed_samples, variant="smoothed"),
     OpSpec(
         "nn.functional.margin_ranking_loss",
-        lambda a, b, y, margin=0.0, reduction="mean": reduced(np.maximum(0, -y * (a - b) + margin), reduction),
+        lambda a, b, y, margin=0.0, reduction="mean": reduced(
+            np.maximum(0, -y * (a - b) + margin), reduction
+        ),
         triple_samples,
         floor=16,
         method=False,

@@ -40,7 +40,9 @@ def instance_norm(x, weight=None, bias=None, eps=EPS):
     return affine(y, weight, bias, (1, -1) + (1,) * (x.ndim - 2))
 
 
-def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=EPS):
+def batch_norm(
+    x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=EPS
+):
     shape = (1, -1) + (1,) * (x.ndim - 2)
     if training:
         y = standardised(x, (0, *range(2, x.ndim)), eps)
@@ -80,14 +82,19 @@ SPECS = [
         "layer_norm",
         layer_norm,
         case_samples(
-            ((2, 4), (4,)), ((2, 3, 4), (3, 4), Shape((3, 4)), Shape((3, 4))), ((2, 3, 4), (4,), C, C), ((5, 300), (300,))
+            ((2, 4), (4,)),
+            ((2, 3, 4), (3, 4), Shape((3, 4)), Shape((3, 4))),
+            ((2, 3, 4), (4,), C, C),
+            ((5, 300), (300,)),
         ),
         Case(args=(np.zeros((2, 3)), (4,)), match="normalized_shape"),
     ),
     spec(
         "rms_norm",
         rms_norm,
-        case_samples(((2, 4), (4,), C, 1e-3), ((2, 3, 4), (3, 4), None, 1e-3), ((2, 300), (300,), None, 1e-3)),
+        case_samples(
+            ((2, 4), (4,), C, 1e-3), ((2, 3, 4), (3, 4), None, 1e-3), ((2, 300), (300,), None, 1e-3)
+        ),
         Case(args=(np.zeros((2, 3)), (4,)), match="normalized_shape"),
     ),
     spec(
@@ -106,6 +113,11 @@ SPECS = [
         "batch_norm",
         batch_norm,
         batch_norm_samples,
-        Case(args=(np.zeros((1, 3)), None, None, None, None, True), raises=ValueError, match="more than 1 value"),
+        Case(
+            args=(np.zeros((1, 3)), None, None, None, None, True),
+            raises=ValueError,
+            match="more than 1 value",
+        ),
+        views=False,  # an expanded batch has no variance, and 1 / sqrt(eps) magnifies rounding
     ),
 ]
