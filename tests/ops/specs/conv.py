@@ -92,16 +92,38 @@ def spec(name, reference, *cases):
 B = Shape((4,))
 
 SPECS = [
-    spec("conv1d", conv, ((2, 3, 7), Shape((4, 3, 3))), ((2, 4, 7), Shape((4, 2, 3)), B, 2, 1, 1, 2),
-         ((2, 3, 9), Shape((4, 3, 3)), None, 1, "same", 2), ((3, 7), Shape((4, 3, 1)), B)),
-    spec("conv2d", conv, ((2, 3, 5, 6), Shape((4, 3, 3, 3)), B), ((2, 3, 5, 6), Shape((4, 3, 3, 2)), None, (2, 1), (1, 0)),
-         ((1, 4, 5, 5), Shape((4, 1, 3, 3)), B, 1, 1, 1, 4), ((2, 4, 6, 6), Shape((4, 2, 3, 3)), B, 1, 2, 2, 2),
-         ((2, 3, 4, 4), Shape((4, 3, 1, 1)), B), ((0, 3, 4, 4), Shape((4, 3, 3, 3))),
-         ((2, 3, 5, 5), Shape((4, 3, 3, 3)), B, 1, "valid"), ((2, 16, 9, 9), Shape((4, 16, 3, 3)), B, 1, 1)),
+    spec(
+        "conv1d",
+        conv,
+        ((2, 3, 7), Shape((4, 3, 3))),
+        ((2, 4, 7), Shape((4, 2, 3)), B, 2, 1, 1, 2),
+        ((2, 3, 9), Shape((4, 3, 3)), None, 1, "same", 2),
+        ((3, 7), Shape((4, 3, 1)), B),
+    ),
+    spec(
+        "conv2d",
+        conv,
+        ((2, 3, 5, 6), Shape((4, 3, 3, 3)), B),
+        ((2, 3, 5, 6), Shape((4, 3, 3, 2)), None, (2, 1), (1, 0)),
+        ((1, 4, 5, 5), Shape((4, 1, 3, 3)), B, 1, 1, 1, 4),
+        ((2, 4, 6, 6), Shape((4, 2, 3, 3)), B, 1, 2, 2, 2),
+        ((2, 3, 4, 4), Shape((4, 3, 1, 1)), B),
+        ((0, 3, 4, 4), Shape((4, 3, 3, 3))),
+        ((2, 3, 5, 5), Shape((4, 3, 3, 3)), B, 1, "valid"),
+        ((2, 16, 9, 9), Shape((4, 16, 3, 3)), B, 1, 1),
+    ),
     spec("conv3d", conv, ((1, 2, 4, 4, 3), Shape((4, 2, 2, 2, 2)), B, (1, 2, 1), 1)),
     spec("conv_transpose1d", conv_transpose, ((2, 4, 5), Shape((4, 2, 3)), Shape((2,)), 2, 1, 1)),
-    spec("conv_transpose2d", conv_transpose, ((2, 4, 3, 4), Shape((4, 2, 3, 3)), Shape((2,))),
-         ((2, 4, 3, 4), Shape((4, 2, 3, 2)), None, (2, 1), 1, (1, 0)),
-         ((1, 4, 3, 3), Shape((4, 1, 3, 3)), Shape((2,)), 2, 1, 0, 2, 2)),
-    spec("conv_transpose3d", conv_transpose, ((1, 4, 2, 3, 2), Shape((4, 2, 2, 2, 2)), Shape((2,)), 2)),
-]  # fmt: skip
+    spec(
+        "conv_transpose2d",
+        conv_transpose,
+        ((2, 4, 3, 4), Shape((4, 2, 3, 3)), Shape((2,))),
+        ((2, 4, 3, 4), Shape((4, 2, 3, 2)), None, (2, 1), 1, (1, 0)),
+        ((1, 4, 3, 3), Shape((4, 1, 3, 3)), Shape((2,)), 2, 1, 0, 2, 2),
+    ),
+    spec(
+        "conv_transpose3d",
+        conv_transpose,
+        ((1, 4, 2, 3, 2), Shape((4, 2, 2, 2, 2)), Shape((2,)), 2),
+    ),
+]
