@@ -10,7 +10,9 @@ import pytest
 def test_gradient_is_numpys(spacing, edge_order):
     x = np.random.default_rng(0).standard_normal((5, 6))
     if spacing == "uneven":
-        coordinates = [np.cumsum(np.random.default_rng(d).random(n) + 0.1) for d, n in enumerate(x.shape)]
+        coordinates = [
+            np.cumsum(np.random.default_rng(d).random(n) + 0.1) for d, n in enumerate(x.shape)
+        ]
         expected = np.gradient(x, *coordinates, edge_order=edge_order)
         ours = [flambeau.from_numpy(c) for c in coordinates]
     else:
@@ -38,7 +40,9 @@ def test_gradient_along_chosen_dims():
 @pytest.mark.parametrize("shape", [(12, 7), (2, 7, 12)])
 def test_low_rank_matrices_are_rebuilt(shape):
     generator = np.random.default_rng(0)
-    a = generator.standard_normal((*shape[:-1], 3)) @ generator.standard_normal((*shape[:-2], 3, shape[-1]))
+    a = generator.standard_normal((*shape[:-1], 3)) @ generator.standard_normal(
+        (*shape[:-2], 3, shape[-1])
+    )
     t = flambeau.from_numpy(a)
     U, S, V = flambeau.svd_lowrank(t, q=4)
     assert np.allclose((U * S.unsqueeze(-2) @ V.mH).numpy(), a, atol=1e-10)

@@ -25,13 +25,23 @@ def reduced(values, reduction, weight=None):
     )
 
 
-def elementwise(name, values, low=-3, high=3, target=(-3, 3), kwargs=({},), apart=0.0, **options):
+def elementwise(
+    name,
+    values,
+    low=-3,
+    high=3,
+    target=(-3, 3),
+    kwargs=({},),
+    apart=0.0,
+    reductions=REDUCTIONS,
+    **options,
+):
     """A loss of prediction and target that is a function of each pair."""
 
     def samples(draw):
         for shape in ((5,), (2, 3), ()) if draw.smooth else ((5,), (2, 3), (), (40, 30)):
             for extra in kwargs:
-                for reduction in REDUCTIONS:
+                for reduction in reductions:
                     first = draw.array(shape, low, high)
                     # Kinks lie where the two agree: smooth samples keep away.
                     second = (
@@ -148,7 +158,7 @@ SPECS = [
     elementwise("binary_cross_entropy", bce, 0.1, 0.9, (0, 1)),
     elementwise("binary_cross_entropy_with_logits", bce_with_logits, target=(0, 1)),
     elementwise("poisson_nll_loss", poisson, 0.2, 2, (0, 3), kwargs=({}, {"log_input": False})),
-    elementwise("kl_div", kl, -3, -0.2, (0.1, 0.9)),
+    elementwise("kl_div", kl, -3, -0.2, (0.1, 0.9), reductions=("sum", "none")),
     classes("nll_loss", nll, class_samples),
     classes("cross_entropy", cross_entropy, class_samples),
     classes("cross_entropy", cross_entropy, smoothed_samples, variant="smoothed"),
