@@ -18,18 +18,20 @@ struct NormTable {
                          void* dx, void* d_weight, void* d_bias, std::int64_t n, std::int64_t count, bool rms) noexcept;
   // Runs of n elements with scalar coefficients.
   void (*moments)(const void* x, std::int64_t n, Moments* acc) noexcept;
-  void (*affine)(const void* x, void* y, std::int64_t n, double a, double b) noexcept;  // y = a x + b
-  void (*dots)(const void* grad, const void* x, std::int64_t n, double shift,
-               double* sums) noexcept;  // += g, g (x - shift)
-  void (*affine3)(const void* grad, const void* x, void* dx, std::int64_t n, double a, double b, double c) noexcept;
+  // y = (x - mean) a + b, and dx = g a + (x - mean) b + c: subtracting first keeps a large mean from costing digits.
+  void (*affine)(const void* x, void* y, std::int64_t n, double mean, double a, double b) noexcept;
+  void (*affine3)(const void* grad, const void* x, void* dx, std::int64_t n, double mean, double a, double b,
+                  double c) noexcept;
+  // sums[0] += sum(g), sums[1] += sum(g (x - shift))
+  void (*dots)(const void* grad, const void* x, std::int64_t n, double shift, double* sums) noexcept;
   // `rows` rows of k <= 1024 columns, `stride` apart, with coefficients per column (arrays of L).
   void (*moments_columns)(const void* x, std::int64_t rows, std::int64_t stride, std::int64_t k, Moments* acc) noexcept;
-  void (*affine_columns)(const void* x, void* y, std::int64_t rows, std::int64_t stride, std::int64_t k, const void* a,
-                         const void* b) noexcept;
+  void (*affine_columns)(const void* x, void* y, std::int64_t rows, std::int64_t stride, std::int64_t k,
+                         const void* mean, const void* a, const void* b) noexcept;
   void (*dots_columns)(const void* grad, const void* x, std::int64_t rows, std::int64_t stride, std::int64_t k,
                        const void* shift, double* sum_grad, double* sum_product) noexcept;
   void (*affine3_columns)(const void* grad, const void* x, void* dx, std::int64_t rows, std::int64_t stride,
-                          std::int64_t k, const void* a, const void* b, const void* c) noexcept;
+                          std::int64_t k, const void* mean, const void* a, const void* b, const void* c) noexcept;
 };
 
 }  // namespace flambeau

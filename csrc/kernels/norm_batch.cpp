@@ -154,15 +154,16 @@ Sums channel_dots(const Channels& c, const Tensor& grad, const Tensor& x, const 
   return result;
 }
 
-// y = a x + b per channel; with a gradient: dx = a g + b x + c.
-void apply_affine(const Channels& c, const Tensor& x, const Tensor& y, const Doubles& a, const Doubles& b) {
+// y = (x - mean) a + b per channel; with a gradient: dx = g a + (x - mean) b + c.
+void apply_affine(const Channels& c, const Tensor& x, const Tensor& y, const Doubles& mean, const Doubles& a,
+                  const Doubles& b) {
   const auto* from = static_cast<const char*>(x.data());
   auto* to = static_cast<char*>(y.data());
   if (c.columns) {
-    const Lanes scale(a, x.dtype()), shift(b, x.dtype());
+    const Lanes centre(mean, x.dtype()), scale(a, x.dtype()), shift(b, x.dtype());
     for_each_block(c, [&](std::int64_t, std::int64_t first, std::int64_t rows, std::int64_t k, std::int64_t count) {
       const std::int64_t at = (first * c.channels + k) * c.itemsize;
-      c.table->affine_columns(from + at, to + at, rows, c.channels, count, scale.at(k), shift.at(k));
+      c.table->affine_columns(from + at, to + at, rows, c.channels, count, centre.at(k), scale.at(k), shift.at(k));
     });
     return;
   }
@@ -170,31 +171,32 @@ void apply_affine(const Channels& c, const Tensor& x, const Tensor& y, const Dou
                [&](std::int64_t s, std::int64_t e) {
                  for (std::int64_t i = s; i < e; ++i) {
                    const auto channel = static_cast<std::size_t>(i % c.channels);
-                   c.table->affine(from + i * c.inner * c.itemsize, to + i * c.inner * c.itemsize, c.inner, a[channel],
-                                   b[channel]);
+                   c.table->affine(from + i * c.inner * c.itemsize, to + i * c.inner * c.itemsize, c.inner,
+                                   mean[channel], a[channel], b[channel]);
                  }
                });
 }
-void apply_affine3(const Channels& c, const Tensor& grad, const Tensor& x, const Tensor& dx, const Doubles& a,
-                   const Doubles& b, const Doubles& shift) {
+void apply_affine3(const Channels& c, const Tensor& grad, const Tensor& x, const Tensor& dx, const Doubles& mean,
+                   const Doubles& a, const Doubles& b, const Doubles& shift) {
   const auto *g = static_cast<const char*>(grad.data()), *from = static_cast<const char*>(x.data());
   auto* to = static_cast<char*>(dx.data());
   if (c.columns) {
-    const Lanes la(a, x.dtype()), lb(b, x.dtype()), lc(shift, x.dtype());
+    const Lanes lm(mean, x.dtype()), la(a, x.dtype()), lb(b, x.dtype()), lc(shift, x.dtype());
     for_each_block(c, [&](std::int64_t, std::int64_t first, std::int64_t rows, std::int64_t k, std::int64_t count) {
       const std::int64_t at = (first * c.channels + k) * c.itemsize;
-      c.table->affine3_columns(g + at, from + at, to + at, rows, c.channels, count, la.at(k), lb.at(k), lc.at(k));
+      c.table->affine3_columns(g + at, from + at, to + at, rows, c.channels, count, lm.at(k), la.at(k), lb.at(k),
+                               lc.at(k));
     });
     return;
   }
-  parallel_for(0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner),
-               [&](std::int64_t s, std::int64_t e) {
-                 for (std::int64_t i = s; i < e; ++i) {
-                   const auto channel = static_cast<std::size_t>(i % c.channels);
-                   const std::int64_t at = i * c.inner * c.itemsize;
-                   c.table->affine3(g + at, from + at, to + at, c.inner, a[channel], b[channel], shift[channel]);
-                 }
-               });
+  parallel_for(
+      0, c.batch * c.channels, std::max<std::int64_t>(1, kGrain / c.inner), [&](std::int64_t s, std::int64_t e) {
+        for (std::int64_t i = s; i < e; ++i) {
+          const auto channel = static_cast<std::size_t>(i % c.channels);
+          const std::int64_t at = i * c.inner * c.itemsize;
+          c.table->affine3(g + at, from + at, to + at, c.inner, mean[channel], a[channel], b[channel], shift[channel]);
+        }
+      });
 }
 
 Doubles read(const Tensor& tensor, std::int64_t count, double missing) {
@@ -271,12 +273,9 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor&
     const Doubles var = read(running_var, c.channels, 1);
     for (std::size_t i = 0; i < channels; ++i) rstd[i] = 1 / std::sqrt(var[i] + eps);
   }
-  Doubles a = read(weight, c.channels, 1), b = read(bias, c.channels, 0);
-  for (std::size_t i = 0; i < channels; ++i) {
-    a[i] *= rstd[i];
-    b[i] -= mean[i] * a[i];
-  }
-  if (x.numel() != 0) apply_affine(c, x, out, a, b);
+  Doubles a = read(weight, c.channels, 1);
+  for (std::size_t i = 0; i < channels; ++i) a[i] *= rstd[i];
+  if (x.numel() != 0) apply_affine(c, x, out, mean, a, read(bias, c.channels, 0));
   return {out, write(mean, kept, x.device()), write(rstd, kept, x.device())};
 }
 
@@ -305,9 +304,9 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad, const
       a[i] *= rstd[i];
       if (!training) continue;
       b[i] = -a[i] * rstd[i] * rstd[i] * sums.product[i] / count;
-      shift[i] = -a[i] * sums.grad[i] / count - b[i] * mean[i];
+      shift[i] = -a[i] * sums.grad[i] / count;
     }
-    apply_affine3(c, g, x, dx, a, b, shift);
+    apply_affine3(c, g, x, dx, mean, a, b, shift);
   }
   Doubles d_weight(channels);
   for (std::size_t i = 0; i < channels; ++i) d_weight[i] = sums.product[i] * rstd[i];

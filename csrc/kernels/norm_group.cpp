@@ -115,8 +115,8 @@ Normalised forward(const Tensor& input, const Tensor& weight, const Tensor& bias
   for_each_plane(g, [&](std::size_t group, std::size_t channel, std::int64_t at) {
     const double scale = w[channel] * result.statistics.rstd[group];
     g.table->affine(static_cast<const char*>(x.data()) + at * g.itemsize,
-                    static_cast<char*>(result.out.data()) + at * g.itemsize, g.inner, scale,
-                    b[channel] - result.statistics.mean[group] * scale);
+                    static_cast<char*>(result.out.data()) + at * g.itemsize, g.inner, result.statistics.mean[group],
+                    scale, b[channel]);
   });
   return result;
 }
@@ -188,7 +188,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad, const
       for_each_plane(g, [&](std::size_t group, std::size_t channel, std::int64_t at) {
         const double r = s.rstd[group], slope = -r * r * b[group];
         g.table->affine3(gp + at * g.itemsize, from + at * g.itemsize, static_cast<char*>(dx.data()) + at * g.itemsize,
-                         g.inner, r * w[channel], slope, -r * a[group] - slope * s.mean[group]);
+                         g.inner, s.mean[group], r * w[channel], slope, -r * a[group]);
       });
     }
   }

@@ -80,14 +80,14 @@ void input_gradient(const T* g, const T* x, const typename LaneOf<T>::type* w, T
   using L = typename LaneOf<T>::type;
   double sums[2] = {0, 0};
   row_sums<T, kWeight>(g, x, w, n, centre, scale, sums);
-  // dx = scale (g w - a - (x - centre) scale b), as g w scale + x slope + shift
+  // dx = scale (g w - a - (x - centre) scale b), as g w scale + (x - centre) slope + shift
   const double count = static_cast<double>(n), slope = -sums[1] / count * scale * scale;
   const L b = static_cast<L>(slope);
-  const L shift = static_cast<L>((rms ? 0 : -sums[0] / count * scale) - slope * static_cast<double>(centre));
+  const L shift = static_cast<L>(rms ? 0 : -sums[0] / count * scale);
   apply<L>(n, [&](auto get, auto keep) {
     auto gw = get(g) * scale;
     if constexpr (kWeight) gw = gw * get(w);
-    keep(to, gw + get(x) * b + shift);
+    keep(to, gw + (get(x) - centre) * b + shift);
   });
 }
 
@@ -136,12 +136,12 @@ void run_moments(const void* x, std::int64_t n, Moments* acc) noexcept {
 }
 
 template <class T>
-void affine(const void* in, void* out, std::int64_t n, double a, double b) noexcept {
+void affine(const void* in, void* out, std::int64_t n, double mean, double a, double b) noexcept {
   using L = typename LaneOf<T>::type;
   const auto* x = static_cast<const T*>(in);
   auto* y = static_cast<T*>(out);
-  const L scale = static_cast<L>(a), shift = static_cast<L>(b);
-  apply<L>(n, [&](auto get, auto keep) { keep(y, get(x) * scale + shift); });
+  const L centre = static_cast<L>(mean), scale = static_cast<L>(a), shift = static_cast<L>(b);
+  apply<L>(n, [&](auto get, auto keep) { keep(y, (get(x) - centre) * scale + shift); });
 }
 
 template <class T>
@@ -152,12 +152,13 @@ void dots(const void* grad, const void* in, std::int64_t n, double shift, double
 }
 
 template <class T>
-void affine3(const void* grad, const void* in, void* dx, std::int64_t n, double a, double b, double c) noexcept {
+void affine3(const void* grad, const void* in, void* dx, std::int64_t n, double mean, double a, double b,
+             double c) noexcept {
   using L = typename LaneOf<T>::type;
   const auto *g = static_cast<const T*>(grad), *x = static_cast<const T*>(in);
   auto* to = static_cast<T*>(dx);
-  const L ga = static_cast<L>(a), xb = static_cast<L>(b), shift = static_cast<L>(c);
-  apply<L>(n, [&](auto get, auto keep) { keep(to, get(g) * ga + get(x) * xb + shift); });
+  const L centre = static_cast<L>(mean), ga = static_cast<L>(a), xb = static_cast<L>(b), shift = static_cast<L>(c);
+  apply<L>(n, [&](auto get, auto keep) { keep(to, get(g) * ga + (get(x) - centre) * xb + shift); });
 }
 
 template <class T>
@@ -166,14 +167,15 @@ void columns_moments(const void* x, std::int64_t rows, std::int64_t stride, std:
 }
 
 template <class T>
-void affine_columns(const void* in, void* out, std::int64_t rows, std::int64_t stride, std::int64_t k, const void* a,
-                    const void* b) noexcept {
+void affine_columns(const void* in, void* out, std::int64_t rows, std::int64_t stride, std::int64_t k, const void* mean,
+                    const void* a, const void* b) noexcept {
   using L = typename LaneOf<T>::type;
   const auto* x = static_cast<const T*>(in);
   auto* y = static_cast<T*>(out);
-  const auto *scale = static_cast<const L*>(a), *shift = static_cast<const L*>(b);
+  const auto *centre = static_cast<const L*>(mean), *scale = static_cast<const L*>(a),
+             *shift = static_cast<const L*>(b);
   for (std::int64_t r = 0; r < rows; ++r, x += stride, y += stride) {
-    apply<L>(k, [&](auto get, auto keep) { keep(y, get(x) * get(scale) + get(shift)); });
+    apply<L>(k, [&](auto get, auto keep) { keep(y, (get(x) - get(centre)) * get(scale) + get(shift)); });
   }
 }
 
@@ -212,21 +214,23 @@ void dots_columns(const void* grad, const void* in, std::int64_t rows, std::int6
 
 template <class T>
 void affine3_columns(const void* grad, const void* in, void* dx, std::int64_t rows, std::int64_t stride, std::int64_t k,
-                     const void* a, const void* b, const void* c) noexcept {
+                     const void* mean, const void* a, const void* b, const void* c) noexcept {
   using L = typename LaneOf<T>::type;
   const auto *g = static_cast<const T*>(grad), *x = static_cast<const T*>(in);
   auto* to = static_cast<T*>(dx);
-  const auto *ga = static_cast<const L*>(a), *xb = static_cast<const L*>(b), *shift = static_cast<const L*>(c);
+  const auto *centre = static_cast<const L*>(mean), *ga = static_cast<const L*>(a);
+  const auto *xb = static_cast<const L*>(b), *shift = static_cast<const L*>(c);
   for (std::int64_t r = 0; r < rows; ++r, g += stride, x += stride, to += stride) {
-    apply<L>(k, [&](auto get, auto keep) { keep(to, get(g) * get(ga) + get(x) * get(xb) + get(shift)); });
+    apply<L>(k,
+             [&](auto get, auto keep) { keep(to, get(g) * get(ga) + (get(x) - get(centre)) * get(xb) + get(shift)); });
   }
 }
 
 template <class T>
 void add() {
-  static constexpr NormTable table{&layer_forward<T>, &layer_backward<T>, &run_moments<T>,     &affine<T>,
-                                   &dots<T>,          &affine3<T>,        &columns_moments<T>, &affine_columns<T>,
-                                   &dots_columns<T>,  &affine3_columns<T>};
+  static constexpr NormTable table{
+      &layer_forward<T>, &layer_backward<T>,  &run_moments<T>,    &affine<T>,       &affine3<T>,
+      &dots<T>,          &columns_moments<T>, &affine_columns<T>, &dots_columns<T>, &affine3_columns<T>};
   add_table(TableId::Norm, dtype_of<T>, &table, kLevel);
 }
 
