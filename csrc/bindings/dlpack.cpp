@@ -62,17 +62,19 @@ DType from_dl(DLDataType type) {
                       int{type.bits}, " bits and ", int{type.lanes}, " lanes"));
 }
 
-// What an exported capsule owns: the tensor, and the shape arrays that the struct points at.
+// What an exported capsule owns: the memory, and the shape arrays that the struct points at.
 template <class Managed>
 struct Exported {
   Managed managed;
-  Tensor tensor;
+  Ref<Storage> storage;  // not the tensor, whose memory x.data = y replaces
   Dims shape, strides;
 };
 
 template <class Managed>
 void delete_exported(Managed* managed) {
-  delete static_cast<Exported<Managed>*>(managed->context);
+  auto* exported = static_cast<Exported<Managed>*>(managed->context);
+  exported->storage->drop_export();
+  delete exported;
 }
 
 template <class Managed>
@@ -92,7 +94,7 @@ void destroy_capsule(PyObject* capsule) {
 template <class Managed>
 PyObject* export_capsule(const Tensor& tensor, bool copied) {
   auto owner = std::make_unique<Exported<Managed>>();
-  owner->tensor = tensor;
+  owner->storage = tensor.impl()->storage;
   owner->shape = tensor.sizes();
   owner->strides = tensor.strides();
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
@@ -113,7 +115,7 @@ PyObject* export_capsule(const Tensor& tensor, bool copied) {
     owner->managed.flags = copied ? kCopied : 0;
   }
   PyObject* capsule = checked(PyCapsule_New(&owner->managed, kName<Managed>, &destroy_capsule<Managed>));
-  owner.release();
+  owner.release()->storage->add_export();  // resizing would move the memory
   return capsule;
 }
 

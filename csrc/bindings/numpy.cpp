@@ -153,8 +153,15 @@ PyObject* to_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     }
     PyObject* array = checked(numpy().new_array(numpy().array_type, static_cast<int>(tensor.dim()), sizes, number,
                                                 strides, tensor.data(), 0, kWriteable, nullptr));
-    // The array keeps the storage alive through the tensor object.
-    PyObject* owner = tensor.is(tensor_of(self)) ? Py_NewRef(self) : checked(wrap(tensor));
+    // The array keeps the storage itself, not the tensor: x.data = y gives the tensor another one. While the array lives,
+    // the storage is not resized, which would move the memory.
+    PyObject* owner = checked(PyCapsule_New(tensor.storage(), nullptr, [](PyObject* capsule) {
+      auto* storage = static_cast<Storage*>(PyCapsule_GetPointer(capsule, nullptr));
+      storage->drop_export();
+      Ref<Storage>::adopt(storage).reset();
+    }));
+    tensor.storage()->retain();
+    tensor.storage()->add_export();
     if (numpy().set_base(array, owner) != 0) throw_python();  // steals owner
     return array;
   });

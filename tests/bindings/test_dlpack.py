@@ -156,3 +156,21 @@ def test_refusals_on_import():
 
 def test_device():
     assert flambeau.ones(1).__dlpack_device__() == (dlpack.DLDeviceType.kDLCPU, 0)
+
+
+@pytest.mark.parametrize("export", [lambda t: t.numpy(), np.from_dlpack], ids=["numpy", "dlpack"])
+def test_exported_memory_stays_where_it_is(export):
+    tensor = flambeau.ones(4)
+    array = export(tensor)
+    with pytest.raises(RuntimeError, match="not resizable"):
+        tensor.resize_(10**6)
+    tensor.data = flambeau.zeros(10**6)
+    del tensor
+    gc.collect()
+    flambeau.memory.trim()
+    assert array.tolist() == [1, 1, 1, 1]
+    tensor = flambeau.ones(4)
+    array = export(tensor)
+    del array
+    gc.collect()
+    assert tensor.resize_(8).shape == (8,)
