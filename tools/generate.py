@@ -88,8 +88,29 @@ def signatures(op: object, method: bool = False) -> list[str]:
         typed = [one for one in op.ops if isinstance(one, registry.Op)]
         return [text for one in typed or op.ops for text in signatures(one, method)]
     if isinstance(op, registry.Op):
-        return [schemas.parse(op.schema).text(method=method, out=op.takes_out)]
+        return [parsed(op).text(method=method, out=op.takes_out)]
     return [plain_signature(op, method)]
+
+
+def parsed(op: registry.Op) -> schemas.Signature:
+    """The op's signature, with the class of its named tuple."""
+    signature = schemas.parse(op.schema)
+    if op.return_type is not None:
+        signature.named = (
+            "_" + "".join(word.title() for word in op.return_type.__name__.split("_")) + "Result"
+        )
+    return signature
+
+
+def result_classes() -> dict[str, list[str]]:
+    """Stub lines of the named tuples of results, by class name."""
+    found = {}
+    for op in registry.OPS.values():
+        signature = parsed(op)
+        if signature.named:
+            fields = [f"    {name}: {kind}" for kind, name in signature.returns]
+            found[signature.named] = [f"class {signature.named}(NamedTuple):", *fields, ""]
+    return dict(sorted(found.items()))
 
 
 def plain_signature(function: object, method: bool) -> str:
@@ -238,13 +259,15 @@ def native_stub() -> str:
     lines = [
         HEADER.rstrip(),
         "from collections.abc import Sequence",
-        "from typing import Any, overload",
+        "from typing import Any, NamedTuple, overload",
         "",
         "from .tensor import Tensor",
         "",
     ]
     for name, cls in classes:
         lines += [*class_lines(name, cls), ""]
+    for stub in result_classes().values():
+        lines += stub
     return "\n".join([*lines, *values, "", *functions]) + "\n"
 
 
@@ -271,6 +294,7 @@ def ops_stub() -> str:
         "from ..tensor import Tensor",
         "",
     ]
+    lines[-1:] = [f"from .._C import {name}" for name in result_classes()] + [""]
     for name, op in public_functions().items():
         if not keyword.iskeyword(name):
             lines += definitions(name, signatures(op))

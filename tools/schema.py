@@ -46,6 +46,7 @@ class Signature:
     name: str
     parameters: list[Parameter]
     returns: list[tuple[str, str]]  # (annotation, name or "")
+    named: str = ""  # class of the named tuple that holds several results
 
     def text(self, method: bool = False, out: bool = False) -> str:
         """`(input: Tensor, ...) -> Tensor`, with `self` in the first parameter's place for a method."""
@@ -77,6 +78,8 @@ class Signature:
             return "None"
         if len(self.returns) == 1:
             return self.returns[0][0]
+        if self.named:
+            return self.named
         return f"tuple[{', '.join(kind for kind, _ in self.returns)}]"
 
 

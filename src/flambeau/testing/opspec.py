@@ -181,7 +181,7 @@ def unary_samples(
     """
 
     def generate(draw: Draw) -> Iterator[Sample]:
-        shapes = SMOOTH_SHAPES if draw.smooth else SHAPES
+        shapes: Sequence[tuple[int, ...]] = SMOOTH_SHAPES if draw.smooth else SHAPES
         for extra in args:
             for keywords in kwargs:
                 for shape in shapes:
