@@ -33,7 +33,10 @@ bool wants_channels_last(std::int64_t spatial, const Tensor& a, const Tensor& b)
 std::int64_t entry(const char* op, const char* name, IntSpan values, std::int64_t spatial, std::int64_t d) {
   check(values.size() == 1 || values.size() == spatial, op, ": expected ", name,
         " to be a single integer value or a list of ", spatial, " values, got ", values);
-  return values.size() == 1 ? values[0] : values[d];
+  const std::int64_t value = values.size() == 1 ? values[0] : values[d];
+  // Sizes computed from these stay within int64.
+  check(value < (std::int64_t{1} << 31), op, ": expected ", name, " below 2^31, got ", values);
+  return value;
 }
 
 // Kernel geometry. `channels` of the weight's second dim are per group.

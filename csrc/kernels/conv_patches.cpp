@@ -1,10 +1,10 @@
 // Convolution as a matrix product of patches: col[(c, kd, kh, kw), (od, oh, ow)], one image and group at a time.
 #include <algorithm>
-#include <vector>
 
 #include "core/parallel.h"
 #include "kernels/conv.h"
 #include "kernels/gemm.h"
+#include "kernels/scratch.h"
 
 namespace flambeau {
 namespace {
@@ -105,7 +105,7 @@ void conv_forward_patches(DType dtype, const ConvProblem& conv, const void* inpu
     using T = typename decltype(tag)::type;
     const Sizes s(conv);
     const bool direct = conv.pointwise();
-    std::vector<T> col(direct ? 0 : static_cast<std::size_t>(s.k * s.n));
+    Scratch<T> col(direct ? 0 : s.k * s.n);
     for (std::int64_t image = 0; image < conv.batch; ++image) {
       for (std::int64_t group = 0; group < conv.groups; ++group) {
         const T* in = static_cast<const T*>(input) +
@@ -129,7 +129,7 @@ void conv_input_patches(DType dtype, const ConvProblem& conv, const void* grad, 
     const Sizes s(conv);
     const bool direct = conv.pointwise();
     const std::int64_t plane = conv.in_channels / conv.groups * conv.in_size();
-    std::vector<T> col(direct ? 0 : static_cast<std::size_t>(s.k * s.n));
+    Scratch<T> col(direct ? 0 : s.k * s.n);
     for (std::int64_t image = 0; image < conv.batch; ++image) {
       for (std::int64_t group = 0; group < conv.groups; ++group) {
         T* in = static_cast<T*>(grad_input) + (image * conv.groups + group) * plane;
@@ -149,7 +149,7 @@ void conv_weight_patches(DType dtype, const ConvProblem& conv, const void* grad,
     using T = typename decltype(tag)::type;
     const Sizes s(conv);
     const bool direct = conv.pointwise();
-    std::vector<T> col(direct ? 0 : static_cast<std::size_t>(s.k * s.n));
+    Scratch<T> col(direct ? 0 : s.k * s.n);
     if (conv.batch == 0 || s.n == 0) std::fill_n(static_cast<T*>(grad_weight), conv.groups * s.m * s.k, T(0));
     for (std::int64_t image = 0; image < conv.batch; ++image) {
       for (std::int64_t group = 0; group < conv.groups; ++group) {

@@ -18,6 +18,7 @@ std::int64_t two(const char* op, const char* name, IntSpan values, std::int64_t 
   const std::int64_t value = values.size() == 1 ? values[0] : values[d];
   check(value >= least, op, ": ", name, " should be ", least == 0 ? "non-negative" : "greater than zero", ", but got ",
         values);
+  check(value < (std::int64_t{1} << 31), op, ": expected ", name, " below 2^31, got ", values);
   return value;
 }
 

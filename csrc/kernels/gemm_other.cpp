@@ -6,6 +6,7 @@
 
 #include "core/parallel.h"
 #include "kernels/gemm.h"
+#include "kernels/scratch.h"
 #include "onednn/onednn.h"
 
 namespace flambeau {
@@ -28,12 +29,12 @@ void copy_matrix(To* to, const From* from, std::int64_t row, std::int64_t col, s
 }
 
 template <class T>
-void write_matrix(const Gemm<T>& g, const std::vector<float>& product) {
+void write_matrix(const Gemm<T>& g, const Scratch<float>& product) {
   parallel_for(0, g.m, std::max<std::int64_t>(1, kGrain / g.n), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       for (std::int64_t j = 0; j < g.n; ++j) {
         const float before = g.accumulate ? static_cast<float>(g.c[i * g.ldc + j]) : 0.0F;
-        g.c[i * g.ldc + j] = T(product[static_cast<std::size_t>(i * g.n + j)] + before);
+        g.c[i * g.ldc + j] = T(product[i * g.n + j] + before);
       }
     }
   });
@@ -42,8 +43,7 @@ void write_matrix(const Gemm<T>& g, const std::vector<float>& product) {
 template <class T>
 void half_gemm(const Gemm<T>& g) {
   if (g.m == 0 || g.n == 0) return;
-  const auto size = [](std::int64_t rows, std::int64_t columns) { return static_cast<std::size_t>(rows * columns); };
-  std::vector<float> a(size(g.m, g.k)), b(size(g.k, g.n)), c(size(g.m, g.n));
+  Scratch<float> a(g.m * g.k), b(g.k * g.n), c(g.m * g.n);
   const auto widen = [](T value) { return static_cast<float>(value); };
   copy_matrix(a.data(), g.a, g.a_row, g.a_col, g.m, g.k, widen);
   // Keep B's k contiguous if it is (weights of linear), so that nothing is transposed twice.
@@ -77,9 +77,8 @@ void complex_gemm(const Gemm<Complex<T>>& g) {
   if (g.m == 0 || g.n == 0) return;
   if (static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) < 12.0 * 12 * 12)
     return complex_small(g);
-  const auto mk = static_cast<std::size_t>(g.m * g.k), kn = static_cast<std::size_t>(g.k * g.n),
-             mn = static_cast<std::size_t>(g.m * g.n);
-  std::vector<T> a(2 * mk), b(2 * kn), c(2 * mn);
+  const std::int64_t mk = g.m * g.k, kn = g.k * g.n, mn = g.m * g.n;
+  Scratch<T> a(2 * mk), b(2 * kn), c(2 * mn);
   const auto real = [](Complex<T> z) { return z.re; };
   const auto imag = [](Complex<T> z) { return z.im; };
   copy_matrix(a.data(), g.a, g.a_row, g.a_col, g.m, g.k, real);
@@ -108,7 +107,7 @@ void complex_gemm(const Gemm<Complex<T>>& g) {
   plane(true, false, true, T(1), true);
   for (std::int64_t i = 0; i < g.m; ++i) {
     for (std::int64_t j = 0; j < g.n; ++j) {
-      const auto at = static_cast<std::size_t>(i * g.n + j);
+      const std::int64_t at = i * g.n + j;
       const Complex<T> value = g.alpha * Complex<T>(c[at], c[mn + at]);
       Complex<T>& out = g.c[i * g.ldc + j];
       out = g.accumulate ? out + value : value;
@@ -120,7 +119,7 @@ template <class T>
 void integer_gemm(const Gemm<T>& g) {
   if (g.m == 0 || g.n == 0) return;
   using U = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), int, T>>;  // unsigned: overflow wraps
-  std::vector<T> b(static_cast<std::size_t>(g.k * g.n));
+  Scratch<T> b(g.k * g.n);
   copy_matrix(b.data(), g.b, g.b_row, g.b_col, g.k, g.n, [](T value) { return value; });
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, g.n * g.k));
   parallel_for(0, g.m, grain, [&](std::int64_t begin, std::int64_t end) {

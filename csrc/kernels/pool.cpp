@@ -51,7 +51,10 @@ constexpr std::int64_t kSpatial[] = {1, 2, 3};
 std::int64_t entry(const char* op, const char* name, IntSpan values, std::int64_t spatial, std::int64_t d) {
   check(values.size() == 1 || values.size() == spatial, op, ": ", name, " must either be a single int, or a tuple of ",
         spatial, " ints, got ", values);
-  return values.size() == 1 ? values[0] : values[d];
+  const std::int64_t value = values.size() == 1 ? values[0] : values[d];
+  // Sizes computed from these stay within int64.
+  check(value < (std::int64_t{1} << 31), op, ": expected ", name, " below 2^31, got ", values);
+  return value;
 }
 
 void check_input(const char* op, const Tensor& input, std::int64_t spatial) {

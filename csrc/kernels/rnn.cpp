@@ -12,6 +12,7 @@
 #include "core/parallel.h"
 #include "kernels/gemm.h"
 #include "kernels/gemm_tile.h"
+#include "kernels/scratch.h"
 #include "kernels/sequence_tile.h"
 
 namespace flambeau {
@@ -53,10 +54,7 @@ template <class T>
 class PackedMatrix {
  public:
   PackedMatrix(const T* b, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t n)
-      : tile_(gemm_tile<T>()),
-        k_(k),
-        n_(n),
-        data_(static_cast<std::size_t>((n + tile_.nr - 1) / tile_.nr * tile_.nr * k)) {
+      : tile_(gemm_tile<T>()), k_(k), n_(n), data_((n + tile_.nr - 1) / tile_.nr * tile_.nr * k) {
     tile_.pack_b(data_.data(), b, row, col, k, n);
   }
   void add_product(std::int64_t m, const T* a, std::int64_t lda, T* c, std::int64_t ldc) const {
@@ -76,7 +74,7 @@ class PackedMatrix {
  private:
   const GemmTile<T>& tile_;
   std::int64_t k_, n_;
-  std::vector<T> data_;
+  Scratch<T> data_;
 };
 
 template <class F>
@@ -97,14 +95,13 @@ struct Layer {
 
 // x W_ih^T + b for all rows; the state's bias is added where it can be (not GRU: its n part is gated).
 template <class T>
-std::vector<T> input_part(const Layer<T>& l) {
+Scratch<T> input_part(const Layer<T>& l) {
   const std::int64_t n = gates_of(l.cell) * l.hidden, rows = l.steps.total;
-  std::vector<T> pre(static_cast<std::size_t>(rows * n));
+  Scratch<T> pre(rows * n);
   const bool both = l.cell != Cell::Gru;
   if (l.b_ih != nullptr) {
     for_rows(rows, n, [&](std::int64_t i) {
-      for (std::int64_t j = 0; j < n; ++j)
-        pre[static_cast<std::size_t>(i * n + j)] = l.b_ih[j] + (both ? l.b_hh[j] : T(0));
+      for (std::int64_t j = 0; j < n; ++j) pre[i * n + j] = l.b_ih[j] + (both ? l.b_hh[j] : T(0));
     });
   }
   gemm(Gemm<T>{rows, n, l.inputs, l.x, l.inputs, 1, l.w_ih, 1, l.inputs, pre.data(), n, T(1), l.b_ih != nullptr});
@@ -115,7 +112,7 @@ template <class T>
 void forward(const Layer<T>& l, T* output, T* hn, T* cn, T* saved) {
   const SequenceTile<T>& tile = sequence_tile<T>();
   const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch;
-  std::vector<T> pre = input_part(l);
+  Scratch<T> pre = input_part(l);
   const PackedMatrix<T> w(l.w_hh, 1, H, H, n);
   std::copy_n(l.h0, B * H, hn);
   if (cn != nullptr) std::copy_n(l.c0, B * H, cn);
@@ -185,8 +182,7 @@ void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T
   const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch,
                      total = l.steps.total;
   const bool gru = l.cell == Cell::Gru;
-  std::vector<T> d_pre(static_cast<std::size_t>(total * n)), d_hh(gru ? static_cast<std::size_t>(total * n) : 0),
-      h_prev(static_cast<std::size_t>(total * H));
+  Scratch<T> d_pre(total * n), d_hh(gru ? total * n : 0), h_prev(total * H);
   std::vector<T> up(static_cast<std::size_t>(B * H));
   T *dh = out.h0, *dc = out.c0;  // state gradients live in their destinations
   if (grad_hn != nullptr)
