@@ -108,6 +108,8 @@ std::vector<std::vector<std::int64_t>> position_tables(const Dims& padded, IntSp
 
 void check_pad(Mode mode, IntSpan sizes, IntSpan pad) {
   const std::int64_t n = sizes.size();
+  check(n > 0 && pad.size() % 2 == 0 && pad.size() <= n * 2, ErrorKind::Runtime,
+        "pad: expected pairs of pads for at most ", n, " dims of an input that has any, got ", pad, ".");
   for (std::int64_t d = n - pad.size() / 2; d < n; ++d) {
     const std::int64_t left = left_of(pad, n, d), right = right_of(pad, n, d), size = sizes[d];
     check(size > 0, ErrorKind::Runtime, "pad: expected padded dims of non-zero size, got shape ", sizes, ".");
