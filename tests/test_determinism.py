@@ -3,8 +3,9 @@
 import math
 import threading
 
-import flambeau
 import pytest
+
+import flambeau
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +86,11 @@ def test_fill_can_be_switched_off():
 
 def test_duplicate_writes_are_ordered():
     one = flambeau.tensor([0, 0, 1])
-    assert flambeau.zeros(3).index_put_((one,), flambeau.tensor([1.0, 2.0, 3.0])).tolist() == [2, 3, 0]
+    assert flambeau.zeros(3).index_put_((one,), flambeau.tensor([1.0, 2.0, 3.0])).tolist() == [
+        2,
+        3,
+        0,
+    ]
     twice, values = flambeau.tensor([0, 0]), flambeau.tensor([1.0, 2.0])
     assert flambeau.zeros(2).scatter_(0, twice, values).tolist() == [2, 0]
     assert flambeau.zeros(2).index_copy_(0, twice, values).tolist() == [2, 0]

@@ -1,10 +1,11 @@
 """Transforms of every kind of length, laws, and lines that must not disturb each other."""
 
-import flambeau
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import flambeau
 
 LENGTHS = [
     1,

@@ -1,8 +1,9 @@
 """Masked reductions against numpy.ma, with gradients at masked places zero."""
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 REDUCTIONS = {
     "sum": lambda m, axis: m.sum(axis=axis),

@@ -43,7 +43,8 @@ SUSPICIOUS = re.compile(
 )
 # A wrong argument in a Python function, a read-only attribute; multi-head attention asserts, as PyTorch's does.
 HARMLESS = re.compile(
-    r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape|must be",
+    r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape|"
+    r"must be",
     re.I,
 )
 MEMORY_LIMIT = 2 << 30

@@ -40,7 +40,9 @@ class Tensor:
         while pending:
             node = max(pending, key=lambda n: n.sequence)
             result = pending.pop(node)
-            grads = node.op.rule(cotangents.pop(result), result.data, *(t.data for t in node.inputs))
+            grads = node.op.rule(
+                cotangents.pop(result), result.data, *(t.data for t in node.inputs)
+            )
             for tensor, grad in zip(node.inputs, grads, strict=True):
                 if not tensor.requires_grad:
                     continue

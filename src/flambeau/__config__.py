@@ -26,4 +26,6 @@ def show() -> str:
 
 def parallel_info() -> str:
     """Return a description of the threads."""
-    return f"Threads:\n\tget_num_threads() : {_C.get_num_threads()}\n\tget_num_interop_threads() : 1\n"
+    return (
+        f"Threads:\n\tget_num_threads() : {_C.get_num_threads()}\n\tget_num_interop_threads() : 1\n"
+    )

@@ -46,7 +46,7 @@ from .tensor import Tensor  # before ops: results are of this class
 
 # isort: split
 from . import ops
-from .ops import *  # noqa: F403 - every op is a function of this package
+from .ops import *
 from .random import (
     default_generator,
     get_rng_state,

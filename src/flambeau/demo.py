@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import flambeau
+from flambeau import nn
 from flambeau.nn import functional
 from flambeau.optim import AdamW
 from flambeau.optim.lr_scheduler import LambdaLR
 from flambeau.utils.data import DataLoader, TensorDataset
-
-import flambeau
-from flambeau import nn
 
 BATCH_SIZE = 32
 PEAK_LEARNING_RATE = 2e-3

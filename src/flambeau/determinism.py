@@ -65,7 +65,9 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     mode = _NAMES.get(debug_mode, -1) if isinstance(debug_mode, str) else debug_mode
     if mode not in (0, 1, 2):
         expected = ", ".join(f"{name!r} ({number})" for name, number in _NAMES.items())
-        raise RuntimeError(f"set_deterministic_debug_mode: expected one of {expected}, got {debug_mode!r}.")
+        raise RuntimeError(
+            f"set_deterministic_debug_mode: expected one of {expected}, got {debug_mode!r}."
+        )
     _State.mode = mode
     _apply()
 

@@ -23,7 +23,9 @@ _state = {"precision": "highest", "warn_always": False}
 def set_float32_matmul_precision(precision: str) -> None:
     """Accept "highest", "high" or "medium"; products of float32 are always computed in float32."""
     if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(f"set_float32_matmul_precision: expected highest, high or medium, got {precision!r}")
+        raise RuntimeError(
+            f"set_float32_matmul_precision: expected highest, high or medium, got {precision!r}"
+        )
     _state["precision"] = precision
 
 
@@ -58,7 +60,12 @@ def is_autocast_enabled(device_type: str = "cpu") -> bool:
 
 
 def from_file(
-    filename: str, shared: bool = False, size: int = 0, *, dtype: Any = None, requires_grad: bool = False
+    filename: str,
+    shared: bool = False,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """Return a tensor over the bytes of a file, mapped.
 
@@ -82,7 +89,9 @@ def from_file(
         length = file.seek(0, 2)
         if length < nbytes:
             if not shared:
-                raise RuntimeError(f"from_file: expected a file of at least {nbytes} bytes, got {length}")
+                raise RuntimeError(
+                    f"from_file: expected a file of at least {nbytes} bytes, got {length}"
+                )
             file.truncate(nbytes)
         access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
         mapping = mmap.mmap(file.fileno(), nbytes, access=access)

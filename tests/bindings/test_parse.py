@@ -1,8 +1,9 @@
 """Argument parsing of native ops: what a schema accepts, and what its errors say."""
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ import copy
 import gc
 import weakref
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 
 def test_same_object_for_the_same_tensor():

@@ -2,8 +2,9 @@
 
 import pickle
 
-import flambeau
 import pytest
+
+import flambeau
 
 
 def test_dtype_text_and_facts():

@@ -2,8 +2,9 @@
 
 import threading
 
-import flambeau
 import pytest
+
+import flambeau
 
 
 def stats():

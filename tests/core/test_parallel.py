@@ -2,9 +2,10 @@
 
 import os
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 
 @pytest.fixture

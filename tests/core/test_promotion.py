@@ -2,8 +2,9 @@
 
 import itertools
 
-import flambeau
 import pytest
+
+import flambeau
 
 NAMES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
 # Rows and columns in the order above; recorded from PyTorch 2.13's promote_types.

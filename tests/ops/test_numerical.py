@@ -1,8 +1,9 @@
 """gradient against NumPy's, low-rank decompositions by what they must satisfy."""
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 
 @pytest.mark.parametrize("edge_order", [1, 2])

@@ -1,4 +1,4 @@
-"""Names, order and defaults of arguments are PyTorch's: a recorded table says so (tools/record_signatures.py made it)."""
+"""Names, order and defaults of arguments are PyTorch's: a recorded table (tools/record_signatures.py) says so."""
 
 import ast
 import inspect

@@ -1,8 +1,9 @@
 """Short-time Fourier transforms against their definition, and back."""
 
-import flambeau
 import numpy as np
 import pytest
+
+import flambeau
 
 
 def stft_by_definition(x, n_fft, hop, window, center):

@@ -1,9 +1,10 @@
 """Windows against scipy.signal.windows."""
 
-import flambeau
 import numpy as np
 import pytest
 import scipy.signal.windows as reference
+
+import flambeau
 
 CASES = [
     ("bartlett", {}, {}),

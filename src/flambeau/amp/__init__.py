@@ -23,12 +23,19 @@ class autocast(contextlib.ContextDecorator):
     """
 
     def __init__(
-        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+        self,
+        device_type: str,
+        dtype: Any = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
     ) -> None:
         if device_type not in ("cpu", "cuda"):
             raise RuntimeError(f"autocast: expected device_type cpu or cuda, got {device_type!r}")
         if device_type == "cuda" and enabled:
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
+            warnings.warn(
+                "User provided device_type of 'cuda', but CUDA is not available. Disabling",
+                stacklevel=2,
+            )
         self.device = device_type
         self.fast_dtype = dtype
 
@@ -58,7 +65,9 @@ class GradScaler:
         enabled: bool = True,
     ) -> None:
         if enabled and str(device).startswith("cuda"):
-            warnings.warn("GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warnings.warn(
+                "GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
+            )
 
     def scale(self, outputs: Any) -> Any:
         """Return outputs."""

@@ -132,7 +132,9 @@ class ArchiveReader:
                 "Checkpoints are not compressed; was this archive repacked?"
             )
         if info.header_offset < 0:
-            raise RuntimeError(f"load: expected record {name!r} inside the file, got an offset before it")
+            raise RuntimeError(
+                f"load: expected record {name!r} inside the file, got an offset before it"
+            )
         self.file.seek(info.header_offset)
         header = self.file.read(_LOCAL.size)
         if len(header) != _LOCAL.size or header[:4] != b"PK\3\4":

@@ -3,8 +3,8 @@
 The tape and the engine are C++ (csrc/autograd); this package checks arguments and adds what is easier in Python.
 """
 
-from . import anomaly_mode, function, grad_mode, graph  # noqa: F401 - reached as attributes
-from ._api import Variable, _tensor_backward, backward, grad  # noqa: F401 - the bindings call it
+from . import anomaly_mode, function, grad_mode, graph
+from ._api import Variable, _tensor_backward, backward, grad
 from .anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,

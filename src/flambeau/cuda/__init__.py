@@ -35,7 +35,9 @@ __all__ = [
 
 def _refuse(name: str) -> NoReturn:
     # AssertionError is what a CPU build of PyTorch raises.
-    raise AssertionError(f"cuda.{name}: expected a GPU, got a library that computes on CPUs. Use device 'cpu'.")
+    raise AssertionError(
+        f"cuda.{name}: expected a GPU, got a library that computes on CPUs. Use device 'cpu'."
+    )
 
 
 def is_available() -> bool:
@@ -98,7 +100,7 @@ def current_stream(device: Any = None) -> Any:
     _refuse("current_stream")
 
 
-class device:  # noqa: N801 - PyTorch's name
+class device:
     """Context manager of a GPU; raises AssertionError."""
 
     def __init__(self, device: Any) -> None:

@@ -1,8 +1,8 @@
 """Discrete Fourier transforms: PyTorch's torch.fft.
 
-Lengths that factor into 2, 3, 4, 5, 7, 11 and 13 run as mixed-radix Stockham transforms, others by Bluestein's algorithm
-(Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970). Normalisation:
-"backward" (default) scales inverse transforms by 1/n, "forward" forward ones, "ortho" both by 1/sqrt(n).
+Lengths that factor into 2, 3, 4, 5, 7, 11 and 13 run as mixed-radix Stockham transforms, others by
+Bluestein's algorithm (Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970).
+Normalisation: "backward" (default) scales inverse transforms by 1/n, "forward" forward ones, "ortho" both by 1/sqrt(n).
 """
 
 import math
@@ -34,9 +34,13 @@ def _scale(name, norm, count, forward):
 def _to_float(input, name):
     """Integers become the default dtype; half precision has no transform here."""
     if not isinstance(input, _C.TensorBase):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
     if input.dtype in (_C.float16, _C.bfloat16):
-        raise RuntimeError(f"{name}: expected float32, float64, complex64, complex128 or integer input, got {input.dtype}.")
+        raise RuntimeError(
+            f"{name}: expected float32, float64, complex64, complex128 or integer input, got {input.dtype}."
+        )
     if not (input.is_floating_point() or input.is_complex()):
         return input.to(_C.get_default_dtype())
     return input
@@ -104,11 +108,18 @@ def _many_dims(input, s, dim, name):
         sizes = _as_ints(s)
         if dim is None:
             if len(sizes) > input.ndim:
-                raise RuntimeError(f"{name}: Got shape with {len(sizes)} values but input tensor only has {input.ndim} dimensions.")
+                raise RuntimeError(
+                    f"{name}: Got shape with {len(sizes)} values but input tensor only has {input.ndim} dimensions."
+                )
             dims = list(range(input.ndim - len(sizes), input.ndim))
         elif len(dims) != len(sizes):
-            raise RuntimeError(f"{name}: When given, dim and shape arguments must have the same length, got {len(dims)} and {len(sizes)}.")
-        sizes = [input.shape[d] if size == -1 else size for d, size in zip(dims, sizes, strict=True)]
+            raise RuntimeError(
+                f"{name}: When given, dim and shape arguments must have the same length, "
+                f"got {len(dims)} and {len(sizes)}."
+            )
+        sizes = [
+            input.shape[d] if size == -1 else size for d, size in zip(dims, sizes, strict=True)
+        ]
     for size in sizes:
         _checked_n(name, size)
     return dims, sizes
@@ -123,7 +134,9 @@ def _resized_all(input, dims, sizes):
 def _complex_one(name, input, n, dim, norm, forward, out):
     input = _to_complex(input, name)
     dim, n = _one_dim(input, n, dim, name)
-    return _finish(fft_c2c(_resized(input, dim, n), [dim], _scale(name, norm, n, forward), forward), out, name)
+    return _finish(
+        fft_c2c(_resized(input, dim, n), [dim], _scale(name, norm, n, forward), forward), out, name
+    )
 
 
 def _complex_many(name, input, s, dim, norm, forward, out):
@@ -196,7 +209,9 @@ def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
     """Inverse of hfft: half of a Hermitian signal from its real spectrum."""
     input = _to_real(input, "ihfft")
     dim, n = _one_dim(input, n, dim, "ihfft")
-    return _finish(_real_to_complex("ihfft", input, [dim], [n], norm, False).resolve_conj(), out, "ihfft")
+    return _finish(
+        _real_to_complex("ihfft", input, [dim], [n], norm, False).resolve_conj(), out, "ihfft"
+    )
 
 
 def _half_one(name, input, n, dim, norm, forward, out):
@@ -223,7 +238,9 @@ def _real_many(name, input, s, dim, norm, forward, out):
     dims, sizes = _many_dims(input, s, dim, name)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    return _finish(_real_to_complex(name, input, dims, sizes, norm, forward).resolve_conj(), out, name)
+    return _finish(
+        _real_to_complex(name, input, dims, sizes, norm, forward).resolve_conj(), out, name
+    )
 
 
 def _half_many(name, input, s, dim, norm, forward, out):
@@ -292,7 +309,9 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Frequencies of rfft's values, in cycles per unit of the sample spacing `d`."""
-    result = arange(0, n // 2 + 1, dtype=dtype or _C.get_default_dtype(), device=device) * _spacing(n * d)
+    result = arange(0, n // 2 + 1, dtype=dtype or _C.get_default_dtype(), device=device) * _spacing(
+        n * d
+    )
     return _finish(result.requires_grad_(requires_grad), out, "rfftfreq")
 
 

@@ -39,7 +39,9 @@ def _dims(input, dim):
     wrapped = []
     for d in (dim,) if isinstance(dim, int) else dim:
         if not -bound <= d < bound:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {d})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {d})"
+            )
         if d % bound in wrapped:
             raise RuntimeError(f"dim={d % bound} appears multiple times in the list of dims")
         wrapped.append(d % bound)
@@ -53,26 +55,38 @@ def _mask_of(input, mask, name):
     if not isinstance(mask, _C.TensorBase):
         raise TypeError(f"{name}: expected mask to be a Tensor, got {type(mask).__name__}")
     if mask.ndim > input.ndim:
-        raise IndexError(f"{name}: mask has more dimensions ({mask.ndim}) than input ({input.ndim})")
+        raise IndexError(
+            f"{name}: mask has more dimensions ({mask.ndim}) than input ({input.ndim})"
+        )
     if mask.dtype is not _C.bool:
         mask = mask.bool()
     return mask.expand(input.shape)
 
 
 def _filled(input, mask, value):
-    return input if mask is None else _ops.where(mask, input, _ops.full((), value, dtype=input.dtype))
+    return (
+        input if mask is None else _ops.where(mask, input, _ops.full((), value, dtype=input.dtype))
+    )
 
 
 def _lowest(dtype):
     from .. import type_info
 
-    return float("-inf") if dtype.is_floating_point or dtype.is_complex else (False if dtype is _C.bool else type_info.iinfo(dtype).min)
+    return (
+        float("-inf")
+        if dtype.is_floating_point or dtype.is_complex
+        else (False if dtype is _C.bool else type_info.iinfo(dtype).min)
+    )
 
 
 def _highest(dtype):
     from .. import type_info
 
-    return float("inf") if dtype.is_floating_point else (True if dtype is _C.bool else type_info.iinfo(dtype).max)
+    return (
+        float("inf")
+        if dtype.is_floating_point
+        else (True if dtype is _C.bool else type_info.iinfo(dtype).max)
+    )
 
 
 def _integer_sum_dtype(input, dtype):
@@ -156,7 +170,9 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
         return _ops.median(input, dim, keepdim).values
     if not input.is_floating_point():
         if not bool(mask.all()):
-            raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+            raise ValueError(
+                "masked median expects no fully masked out rows if dtype is not floating point"
+            )
         return _ops.median(input, dim, keepdim).values
     return _ops.nanmedian(_filled(input, mask, float("nan")), dim, keepdim).values
 
@@ -184,7 +200,13 @@ def norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None):
     mask = _mask_of(input, mask, "norm")
     input = input.to(dtype or input.dtype)
     identity = float("inf") if ord is not None and ord < 0 else 0
-    return vector_norm(_filled(input, mask, identity), 2.0 if ord is None else ord, _dims(input, dim), keepdim, dtype=dtype)
+    return vector_norm(
+        _filled(input, mask, identity),
+        2.0 if ord is None else ord,
+        _dims(input, dim),
+        keepdim,
+        dtype=dtype,
+    )
 
 
 def _moment(name, input, dim, unbiased, correction, keepdim, dtype, mask, root):
@@ -199,14 +221,18 @@ def _moment(name, input, dim, unbiased, correction, keepdim, dtype, mask, root):
     mask = _mask_of(input, mask, name)
     input = input.to(compute)
     count = _count(input, mask, dims, True)
-    average = _ops.div(sum(input, dim, keepdim=True, dtype=compute, mask=mask), count) if dims else input
+    average = (
+        _ops.div(sum(input, dim, keepdim=True, dtype=compute, mask=mask), count) if dims else input
+    )
     centred = input - average
     squares = centred * centred.conj()
     total = sum(squares.real if squares.is_complex() else squares, dim, keepdim=keepdim, mask=mask)
     freedom = count if keepdim or not dims else count.reshape(total.shape)
     result = total / (freedom - degrees).clamp(min=0)
     result = result.sqrt() if root else result
-    return result.to(dtype)  # complex input gives a complex result without imaginary part, as in PyTorch
+    return result.to(
+        dtype
+    )  # complex input gives a complex result without imaginary part, as in PyTorch
 
 
 def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
@@ -222,19 +248,25 @@ def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
 def softmax(input, dim, *, dtype=None, mask=None):
     """Softmax along `dim` over the unmasked elements."""
     input = input.to(dtype or input.dtype)
-    return _functional.softmax(_filled(input, _mask_of(input, mask, "softmax"), _lowest(input.dtype)), dim)
+    return _functional.softmax(
+        _filled(input, _mask_of(input, mask, "softmax"), _lowest(input.dtype)), dim
+    )
 
 
 def log_softmax(input, dim, *, dtype=None, mask=None):
     """Logarithm of softmax along `dim` over the unmasked elements."""
     input = input.to(dtype or input.dtype)
-    return _functional.log_softmax(_filled(input, _mask_of(input, mask, "log_softmax"), _lowest(input.dtype)), dim)
+    return _functional.log_softmax(
+        _filled(input, _mask_of(input, mask, "log_softmax"), _lowest(input.dtype)), dim
+    )
 
 
 def softmin(input, dim, *, dtype=None, mask=None):
     """Softmax of the negated unmasked elements along `dim`."""
     input = input.to(dtype or input.dtype)
-    return _functional.softmin(_filled(input, _mask_of(input, mask, "softmin"), _highest(input.dtype)), dim)
+    return _functional.softmin(
+        _filled(input, _mask_of(input, mask, "softmin"), _highest(input.dtype)), dim
+    )
 
 
 def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):

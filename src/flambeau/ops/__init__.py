@@ -1,6 +1,5 @@
 """Every op, one family per file. Star-imported by the package."""
 
-# ruff: noqa: F403 - the families' __all__ lists say what is exported
 from .activation import *
 from .arithmetic import *
 from .attention import *

@@ -464,7 +464,8 @@ def multi_dot(tensors):
             )
         if t.dtype != first.dtype:
             raise RuntimeError(
-                f"multi_dot(): all tensors must be the same dtype but tensor 0 is {first.dtype} and tensor {i} {t.dtype}"
+                "multi_dot(): all tensors must be the same dtype "
+                f"but tensor 0 is {first.dtype} and tensor {i} {t.dtype}"
             )
     row, column = first.dim() == 1, last.dim() == 1
     if row:

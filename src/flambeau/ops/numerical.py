@@ -28,8 +28,12 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     dims = _gradient_dims(input, dim)
     steps = _gradient_steps(input, spacing, dims)
     if edge_order not in (1, 2):
-        raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got {edge_order}.")
-    return tuple(_derivative(input, step, d, edge_order) for d, step in zip(dims, steps, strict=True))
+        raise RuntimeError(
+            f"torch.gradient only supports edge_order=1 and edge_order=2, got {edge_order}."
+        )
+    return tuple(
+        _derivative(input, step, d, edge_order) for d, step in zip(dims, steps, strict=True)
+    )
 
 
 def _gradient_dims(input, dim):
@@ -38,7 +42,9 @@ def _gradient_dims(input, dim):
     dims = []
     for d in given:
         if not -bound <= d < bound:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {d})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {d})"
+            )
         if d % bound in dims:
             raise RuntimeError(f"dim {d % bound} appears multiple times in the list of dims")
         dims.append(d % bound)
@@ -80,7 +86,9 @@ def _derivative(x, step, dim, edge_order):
         last = (part(size - 1, 1) - part(size - 2, 1)) / step
         if edge_order == 2:
             first = (-1.5 * part(0, 1) + 2 * part(1, 1) - 0.5 * part(2, 1)) / step
-            last = (0.5 * part(size - 3, 1) - 2 * part(size - 2, 1) + 1.5 * part(size - 1, 1)) / step
+            last = (
+                0.5 * part(size - 3, 1) - 2 * part(size - 2, 1) + 1.5 * part(size - 1, 1)
+            ) / step
         return cat([first, inside, last], dim)
     shape = [1] * x.ndim
     shape[dim] = size - 1
@@ -144,7 +152,9 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     q = 6 if q is None else q
     m, n = A.shape[-2:]
     if not 0 <= q <= min(m, n):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+        )
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     M = None if M is None else M.broadcast_to(A.shape)
@@ -166,7 +176,9 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+        )
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - A.mean(dim=-2, keepdim=True) if center else A, q, niter=niter, M=None)

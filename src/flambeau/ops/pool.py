@@ -58,7 +58,9 @@ def _at_winners(values, indices, n):
 
 
 def _declare_max(n):
-    window = f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, int[{n}] dilation=1, "
+    window = (
+        f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, int[{n}] dilation=1, "
+    )
     window += "bool ceil_mode=False"
     values = native(
         f"max_pool{n}d(Tensor input, {window}) -> Tensor",

@@ -66,7 +66,20 @@ def native(
 
 _WITH_INPLACE = frozenset(
     f"__{name}__"
-    for name in ("add", "sub", "mul", "pow", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "pow",
+        "truediv",
+        "floordiv",
+        "mod",
+        "and",
+        "or",
+        "xor",
+        "lshift",
+        "rshift",
+    )
 )
 
 
@@ -120,7 +133,9 @@ def write_out(target, value, name):
 
 def _set_methods(op, names):
     for name in names:
-        METHODS[name] = op._as_dunder() if name.startswith("__") and hasattr(op, "_as_dunder") else op
+        METHODS[name] = (
+            op._as_dunder() if name.startswith("__") and hasattr(op, "_as_dunder") else op
+        )
         setattr(_C.TensorBase, name, METHODS[name])
 
 
@@ -153,14 +168,22 @@ def _add_rule(op, target, rule):
 Op.vjp = _vjp
 
 
-native("_write_out(Tensor input) -> Tensor", out=True, non_differentiable="results written to out= have no history")
+native(
+    "_write_out(Tensor input) -> Tensor",
+    out=True,
+    non_differentiable="results written to out= have no history",
+)
 
 
 def verify():
     """Check that every op that could be differentiated says how, or why not. Runs once, at import."""
-    missing = [op.name for op in OPS.values() if not (op.has_rules or op.non_differentiable or _inert(op))]
+    missing = [
+        op.name for op in OPS.values() if not (op.has_rules or op.non_differentiable or _inert(op))
+    ]
     if missing:
-        raise RuntimeError(f"ops without a gradient rule or a stated reason: {', '.join(sorted(missing))}")
+        raise RuntimeError(
+            f"ops without a gradient rule or a stated reason: {', '.join(sorted(missing))}"
+        )
 
 
 def _inert(op):
@@ -169,4 +192,14 @@ def _inert(op):
     return "Tensor" not in arguments or "Tensor" not in results
 
 
-__all__ = ["METHODS", "OPS", "PROPERTIES", "Op", "Overload", "composite", "native", "overload", "verify"]
+__all__ = [
+    "METHODS",
+    "OPS",
+    "PROPERTIES",
+    "Op",
+    "Overload",
+    "composite",
+    "native",
+    "overload",
+    "verify",
+]

@@ -25,7 +25,9 @@ def _window(name, formula, window_length, periodic, dtype, device, requires_grad
     """A window of `window_length` values from formula(n, N) with n = 0 .. N - 1 of a symmetric window of N values."""
     dtype = _window_dtype(dtype, name)
     if window_length < 0:
-        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
+        raise RuntimeError(
+            f"{name} requires non-negative window_length, got window_length={window_length}"
+        )
     if window_length <= 1:
         result = ones(window_length, dtype=dtype, device=device)
     else:
@@ -42,42 +44,118 @@ def _cosine_sum(coefficients):
     def formula(n, size):
         total = 0.0
         for k, a in enumerate(coefficients):
-            total = total + (a if k == 0 else (-1) ** k * a * cos(n * (2 * math.pi * k / (size - 1))))
+            total = total + (
+                a if k == 0 else (-1) ** k * a * cos(n * (2 * math.pi * k / (size - 1)))
+            )
         return total
 
     return formula
 
 
 @composite
-def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def hann_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Hann window: 0.5 - 0.5 cos(2 pi n / (N - 1)); N = window_length + 1 if periodic."""
-    return _window("hann_window", _cosine_sum((0.5, 0.5)), window_length, periodic, dtype, device, requires_grad)
+    return _window(
+        "hann_window",
+        _cosine_sum((0.5, 0.5)),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
 
 
 @composite
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def hamming_window(
+    window_length,
+    periodic=True,
+    alpha=0.54,
+    beta=0.46,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Hamming window: alpha - beta cos(2 pi n / (N - 1)); N = window_length + 1 if periodic."""
-    return _window("hamming_window", _cosine_sum((alpha, beta)), window_length, periodic, dtype, device, requires_grad)
+    return _window(
+        "hamming_window",
+        _cosine_sum((alpha, beta)),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
 
 
 @composite
-def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def blackman_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Blackman window: 0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1))."""
-    return _window("blackman_window", _cosine_sum((0.42, 0.5, 0.08)), window_length, periodic, dtype, device, requires_grad)
+    return _window(
+        "blackman_window",
+        _cosine_sum((0.42, 0.5, 0.08)),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
 
 
 @composite
-def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def bartlett_window(
+    window_length,
+    periodic=True,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Triangular window: 1 - |2 n / (N - 1) - 1|."""
 
     def formula(n, size):
         return 1 - (n * (2 / (size - 1)) - 1).abs()
 
-    return _window("bartlett_window", formula, window_length, periodic, dtype, device, requires_grad)
+    return _window(
+        "bartlett_window", formula, window_length, periodic, dtype, device, requires_grad
+    )
 
 
 @composite
-def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def kaiser_window(
+    window_length,
+    periodic=True,
+    beta=12.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Kaiser window: I0(beta sqrt(1 - (2 n / (N - 1) - 1)^2)) / I0(beta)."""
 
     def formula(n, size):
@@ -106,7 +184,9 @@ def _check_frames(name, n_fft, hop_length, win_length, window, limit):
     if hop_length <= 0:
         raise RuntimeError(f"{name}: expected hop_length > 0, but got hop_length={hop_length}")
     if not 0 < win_length <= n_fft:
-        raise RuntimeError(f"{name}: expected 0 < win_length <= n_fft, but got win_length={win_length}")
+        raise RuntimeError(
+            f"{name}: expected 0 < win_length <= n_fft, but got win_length={win_length}"
+        )
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
         raise RuntimeError(
             f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, "
@@ -115,7 +195,19 @@ def _check_frames(name, n_fft, hop_length, win_length, window, limit):
 
 
 @composite(methods=("stft",))
-def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None, align_to_window=None):
+def stft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
     """Short-time Fourier transform: transforms of overlapping windowed frames.
 
     Args:
@@ -131,12 +223,21 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     real = not input.is_complex() and (window is None or not window.is_complex())
     if return_complex is None:
         if real:
-            raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.")
+            raise RuntimeError(
+                "stft requires the return_complex parameter be given for real inputs, "
+                "and will further require that return_complex=True in a future PyTorch release."
+            )
         return_complex = True
     elif not return_complex:
-        warnings.warn("stft with return_complex=False is deprecated. Use return_complex=True and view_as_real.", UserWarning, stacklevel=2)
+        warnings.warn(
+            "stft with return_complex=False is deprecated. Use return_complex=True and view_as_real.",
+            UserWarning,
+            stacklevel=2,
+        )
     if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"stft: expected a tensor of floating point or complex values, got {input.dtype}")
+        raise RuntimeError(
+            f"stft: expected a tensor of floating point or complex values, got {input.dtype}"
+        )
     if not 1 <= input.ndim <= 2:
         raise RuntimeError(f"stft: expected a 1D or 2D tensor, got {input.ndim}D")
     hop_length = n_fft // 4 if hop_length is None else hop_length
@@ -154,7 +255,12 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     if onesided:
         spectrum = fft_r2c(frames, 2, scale)
     else:
-        spectrum = fft_c2c(frames if frames.is_complex() else frames.to(frames.dtype.to_complex()), [2], scale, True)
+        spectrum = fft_c2c(
+            frames if frames.is_complex() else frames.to(frames.dtype.to_complex()),
+            [2],
+            scale,
+            True,
+        )
     spectrum = spectrum.transpose(1, 2)
     if input.ndim == 1:
         spectrum = spectrum.squeeze(0)
@@ -177,8 +283,21 @@ def _pad_signal(batch, amount, mode):
 
 
 @composite(methods=("istft",))
-def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False):
-    """Inverse of stft by overlap-add, least squares (Griffin, Lim, "Signal estimation from modified short-time Fourier transform", 1984).
+def istft(  # noqa: PLR0915 (PyTorch's many argument checks, in its order)
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
+    """Inverse of stft by overlap-add, in the sense of least squares.
+
+    Griffin, Lim, "Signal estimation from modified short-time Fourier transform", 1984.
 
     Args:
         input: complex, shape (batch?, frequencies, frames).
@@ -188,7 +307,9 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
         RuntimeError: the windows' squared overlap vanishes somewhere (NOLA).
     """
     if not input.is_complex():
-        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+        )
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     if not 2 <= input.ndim <= 3:
@@ -200,9 +321,14 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     onesided = frequencies != n_fft if onesided is None else onesided
     wanted = n_fft // 2 + 1 if onesided else n_fft
     if frequencies != wanted:
-        raise RuntimeError(f"istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft={n_fft}: {wanted}, but got {frequencies}")
+        raise RuntimeError(
+            "istft: expected the frequency dimension (3rd to the last) of the input tensor "
+            f"to match n_fft={n_fft}: {wanted}, but got {frequencies}"
+        )
     if not 0 < hop_length <= win_length:
-        raise RuntimeError(f"istft: expected 0 < hop_length <= win_length, got hop_length={hop_length}, win_length={win_length}")
+        raise RuntimeError(
+            f"istft: expected 0 < hop_length <= win_length, got hop_length={hop_length}, win_length={win_length}"
+        )
     _check_frames("istft", n_fft, hop_length, win_length, window, n_fft)
     if return_complex and onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -224,10 +350,17 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     signal, envelope = signal[:, start:end], envelope[:, start:end]
     smallest = envelope.abs().min().item()
     if not smallest > 1e-11:
-        raise RuntimeError(f"istft: window overlap add min: {smallest}. The squared windows must not vanish where samples are wanted.")
+        raise RuntimeError(
+            f"istft: window overlap add min: {smallest}. The squared windows must not vanish where samples are wanted."
+        )
     signal = signal / envelope
     if missing > 0:
-        warnings.warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center, hop_length, and win_length settings.", UserWarning, stacklevel=2)
+        warnings.warn(
+            "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
+            "Please check your center, hop_length, and win_length settings.",
+            UserWarning,
+            stacklevel=2,
+        )
         signal = constant_pad_nd(signal, [0, missing])
     return signal if input.ndim == 3 else signal.squeeze(0)
 
@@ -236,7 +369,9 @@ def _overlap_add(pieces, hop_length, covered):
     """Sum frames of shape (batch, frames, n_fft) at steps of hop_length."""
     batch, frames, n_fft = pieces.shape
     positions = (arange(frames).unsqueeze(1) * hop_length + arange(n_fft)).reshape(-1)
-    return zeros((batch, covered), dtype=pieces.dtype, device=pieces.device).index_add(1, positions, pieces.reshape(batch, -1))
+    return zeros((batch, covered), dtype=pieces.dtype, device=pieces.device).index_add(
+        1, positions, pieces.reshape(batch, -1)
+    )
 
 
 def symmetric_window(name, formula, M, sym, dtype, device, requires_grad):
@@ -254,4 +389,12 @@ def gaussian_formula(std):
     return lambda n, size: exp(((n - (size - 1) / 2) / std) ** 2 * -0.5)
 
 
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft"]
+__all__ = [
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "istft",
+    "kaiser_window",
+    "stft",
+]

@@ -1,6 +1,7 @@
 """Window functions: PyTorch's torch.signal.windows.
 
-Each takes the number of values `M`, `sym` (symmetric, or periodic when False), and dtype, layout, device, requires_grad.
+Each takes the number of values `M`, `sym` (symmetric, or periodic when False), and dtype, layout, device,
+requires_grad.
 """
 
 import math
@@ -34,7 +35,15 @@ def _check_layout(layout):
 def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """Triangular window: 1 - |2 n / (M - 1) - 1|."""
     _check_layout(layout)
-    return symmetric_window("bartlett", lambda n, size: 1 - (n * (2 / (size - 1)) - 1).abs(), M, sym, dtype, device, requires_grad)
+    return symmetric_window(
+        "bartlett",
+        lambda n, size: 1 - (n * (2 / (size - 1)) - 1).abs(),
+        M,
+        sym,
+        dtype,
+        device,
+        requires_grad,
+    )
 
 
 def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -46,26 +55,42 @@ def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requ
         raise TypeError("Coefficients must be a list/tuple") from None
     if not coefficients:
         raise ValueError("Coefficients cannot be empty")
-    return symmetric_window("general_cosine", _cosine_sum(coefficients), M, sym, dtype, device, requires_grad)
+    return symmetric_window(
+        "general_cosine", _cosine_sum(coefficients), M, sym, dtype, device, requires_grad
+    )
 
 
 def _cosine_window(a, M, sym, dtype, layout, device, requires_grad):
-    return general_cosine(M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return general_cosine(
+        M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
 
 
-def general_hamming(M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
+def general_hamming(
+    M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False
+):
     """alpha - (1 - alpha) cos(2 pi n / (M - 1))"""
     return _cosine_window([alpha, 1.0 - alpha], M, sym, dtype, layout, device, requires_grad)
 
 
 def hamming(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """0.54 - 0.46 cos(2 pi n / (M - 1))"""
-    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return general_hamming(
+        M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
 
 
 def hann(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """0.5 - 0.5 cos(2 pi n / (M - 1))"""
-    return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return general_hamming(
+        M,
+        alpha=0.5,
+        sym=sym,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 def blackman(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -75,16 +100,28 @@ def blackman(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad
 
 def nuttall(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """Minimum 4-term Blackman-Harris window (Nuttall, "Some windows with very good sidelobe behavior", 1981)."""
-    return _cosine_window([0.3635819, 0.4891775, 0.1365995, 0.0106411], M, sym, dtype, layout, device, requires_grad)
+    return _cosine_window(
+        [0.3635819, 0.4891775, 0.1365995, 0.0106411], M, sym, dtype, layout, device, requires_grad
+    )
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """sin(pi (n + 0.5) / M)"""
     _check_layout(layout)
-    return symmetric_window("cosine", lambda n, size: sin((n + 0.5) * (math.pi / size)), M, sym, dtype, device, requires_grad)
+    return symmetric_window(
+        "cosine",
+        lambda n, size: sin((n + 0.5) * (math.pi / size)),
+        M,
+        sym,
+        dtype,
+        device,
+        requires_grad,
+    )
 
 
-def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
+def exponential(
+    M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False
+):
     """exp(-|n - center| / tau), center (M - 1) / 2 by default."""
     _check_layout(layout)
     if tau <= 0:

@@ -250,8 +250,8 @@ def reduction_samples(
         make = draw.spread if spread else draw.array
         for keywords in kwargs:
             if whole:
-                for shape in ((), (5,), (2, 3)):
-                    yield Sample((make(shape, low, high),), keywords)
+                for whole_shape in ((), (5,), (2, 3)):
+                    yield Sample((make(whole_shape, low, high),), keywords)
             dims: list[tuple[tuple[int, ...], Any]] = [
                 ((5,), 0),
                 ((2, 3), 0),

@@ -11,12 +11,13 @@ def spec(name, reference, *calls, errors=NOT_A_SIZE, result="float32", **options
     def samples(draw):
         return [Sample(call) for call in calls]
 
-    return OpSpec(name, reference, samples, dtypes=("float32",), grad=False, views=False, method=False, meta=False, inplace=False,
-                  errors=errors, result_dtype=lambda dtype: result, **options)  # fmt: skip
+    return OpSpec(name, reference, samples, dtypes=("float32",), grad=False, views=False, method=False,
+                  meta=False, inplace=False,                  errors=errors, result_dtype=lambda dtype: result, **options)  # fmt: skip
 
 
 def like(name, reference):
-    return OpSpec(name, reference, case_samples(((2, 3),), ((),), ((0, 3),)), dtypes=("bool", "int32", *FLOATING, "complex64"),
+    return OpSpec(name, reference, case_samples(((2, 3),), ((),), ((0, 3),)),
+                  dtypes=("bool", "int32", *FLOATING, "complex64"),
                   grad=False, views=False, inplace=False, method=False, errors=NOT_A_SIZE)  # fmt: skip
 
 

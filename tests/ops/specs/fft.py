@@ -51,7 +51,8 @@ SPECS = [
         for name in ("irfft", "hfft")
     ),
     *(
-        OpSpec(f"fft.{name}", many(name), PLANES, dtypes=(*FLOATING, *COMPLEX), method=False, errors=BAD_PLANES, **WIDTH)
+        OpSpec(f"fft.{name}", many(name), PLANES, dtypes=(*FLOATING, *COMPLEX), method=False,
+               errors=BAD_PLANES, **WIDTH)
         for name in ("fftn", "ifftn")
     ),
     OpSpec("fft.fft2", many("fft2", (-2, -1)), PLANES, dtypes=COMPLEX, method=False, errors=BAD_PLANES, **WIDTH),

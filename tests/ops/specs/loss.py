@@ -132,8 +132,8 @@ BAD_CLASS = [
 
 
 def classes(name, reference, samples, **options):
-    return OpSpec(f"nn.functional.{name}", reference, samples, dtypes=FLOATING, k=16, floor=8, method=False, inplace=False,
-                  grad_arguments=(0,), errors=BAD_CLASS, **options)  # fmt: skip
+    return OpSpec(f"nn.functional.{name}", reference, samples, dtypes=FLOATING, k=16, floor=8, method=False,
+                  inplace=False,                  grad_arguments=(0,), errors=BAD_CLASS, **options)  # fmt: skip
 
 
 def triple_samples(draw):
