@@ -162,6 +162,25 @@ PyObject* node_getattro(PyObject* self, PyObject* name) {
   });
 }
 
+// The usual names, and _saved_<argument> of what is saved.
+PyObject* node_dir(PyObject* self, PyObject*) {
+  return with_node(self, [&](Node& node) {
+    Object names(checked(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__", "O", self)));
+    const auto* op = dynamic_cast<autograd::OpNode*>(&node);
+    if (op == nullptr) return names.release();
+    for (const autograd::OpNode::Saved& saved : op->saved) {
+      if (saved.kind == autograd::OpNode::Saved::Kind::Meta) continue;
+      const bool result = saved.kind == autograd::OpNode::Saved::Kind::Result;
+      std::string name = result ? op->def->results[saved.index].name : op->def->parameters[saved.index].name;
+      if (name.empty()) name = "result";
+      if (!result && saved.index == 0) name = "self";
+      const Object text(checked(PyUnicode_FromString(("_saved_" + name).c_str())));
+      if (PyList_Append(names.get(), text.get()) != 0) throw_python();
+    }
+    return names.release();
+  });
+}
+
 PyMemberDef node_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(NodeObject, weakrefs), READONLY, nullptr},
                               {nullptr, 0, 0, 0, nullptr}};
 
@@ -185,6 +204,7 @@ PyGetSetDef node_getset[] = {
 };
 
 namespace {
+PyMethodDef plain_node_methods[] = {{"__dir__", node_dir, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef plain_node_getset[] = {
     {"variable", node_variable, nullptr, "The leaf of an AccumulateGrad.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -348,7 +368,7 @@ PyTypeObject* make_type(nb::module_& m, PyType_Spec& spec, PyTypeObject* base) {
 
 void bind_nodes(nb::module_& m) {
   node_type = make_type(m, node_spec);
-  add_to_type(node_type, nullptr, plain_node_getset);
+  add_to_type(node_type, plain_node_methods, plain_node_getset);
   traverse_autograd = &visit_autograd;
   clear_autograd = &drop_autograd;
 }

@@ -6,6 +6,7 @@ The guards themselves are C types (entering one costs tens of nanoseconds); here
 import functools
 import inspect
 import types
+import warnings
 
 from .. import _C
 
@@ -67,9 +68,12 @@ async def _drive_async(guard, iterator):
 def _decorate(guard, function):
     """Wrap `function` so that it runs inside guard()."""
     if inspect.isclass(function):
-        raise TypeError(
-            f"{guard.__name__}: expected a function to decorate, got the class {function.__name__}. "
-            "Decorate its methods."
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+            "`__init__` method and nothing else.",
+            FutureWarning,
+            stacklevel=3,
         )
     if inspect.isasyncgenfunction(function):
 
