@@ -309,22 +309,28 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
+def _floored(norm, eps):
+    """At least eps; the floor takes no part in the gradient, as in PyTorch."""
+    if not norm.requires_grad:
+        return norm.clamp_min(eps)
+    constant = norm.detach()
+    return norm + (constant.clamp_min(eps) - constant)
+
+
 @composite
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Dot product along dim over the product of the 2-norms, each at least eps."""
     from .view import broadcast_tensors
 
-    common = (x1.new_empty(()) * x2.new_empty(())).dtype if x1.dtype != x2.dtype else x1.dtype
+    common = x1.dtype
+    if x1.dtype != x2.dtype:
+        common = (x1.new_empty(()) * x2.new_empty(())).dtype
+        x1, x2 = x1.to(common), x2.to(common)
     if not (common.is_floating_point or common.is_complex):
-        raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {common}"
-        )
-    x1, x2 = broadcast_tensors(x1.to(common), x2.to(common))
-    n1 = vector_norm(x1, 2, dim, True)
-    n2 = vector_norm(x2, 2, dim, True)
-    # The floor takes no part in the gradient, as in PyTorch.
-    n1 = n1 + (n1.detach().clamp_min(eps) - n1.detach())
-    n2 = n2 + (n2.detach().clamp_min(eps) - n2.detach())
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common}")
+    if x1.shape != x2.shape:
+        x1, x2 = broadcast_tensors(x1, x2)
+    n1, n2 = _floored(vector_norm(x1, 2, dim, True), eps), _floored(vector_norm(x2, 2, dim, True), eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)
 
 
