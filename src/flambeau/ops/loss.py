@@ -1,6 +1,6 @@
 """Losses as ops. nn.functional adds the deprecated arguments and the losses that are compositions."""
 
-from .reduce import mean, sum
+from .reduce import aminmax, mean, sum
 from .registry import composite, native
 
 __all__ = [
@@ -194,8 +194,10 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
 @composite
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """-(target * log(input) + (1 - target) * log(1 - input)), the logarithms at least -100; reduced."""
-    if not input.is_meta and not ((input >= 0).logical_and(input <= 1)).all().item():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    if input.numel() and not input.is_meta:
+        low, high = aminmax(input.detach())
+        if not (low.item() >= 0 and high.item() <= 1):  # NaN fails too
+            raise RuntimeError("all elements of input should be between 0 and 1")
     loss = (target - 1) * (-input).log1p().clamp_min(-100) - target * input.log().clamp_min(-100)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
