@@ -15,6 +15,7 @@ __all__ = [
     "huber_loss",
     "kl_div",
     "l1_loss",
+    "linear_cross_entropy",
     "margin_ranking_loss",
     "mse_loss",
     "multi_margin_loss",
@@ -58,6 +59,11 @@ def _reduce(loss, reduction):
     if reduction == "none":
         return loss
     raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _check_reduction(reduction):
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def _warn_sizes(input, target):
@@ -138,6 +144,61 @@ def cross_entropy(
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """cross_entropy of a linear layer.
+
+    Args:
+        input: (N, in_features) or (in_features,).
+        linear_weight: (classes, *, in_features); linear_bias: (classes, *).
+        target: class indices (N, *) or probabilities (N, classes, *).
+        ignore_index: only for class indices.
+        options: accepted; the scores are computed in one piece.
+    """
+    shape = linear_weight.shape[:-1]
+    _check_linear(input, linear_weight, linear_bias)
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    scores = ops.linear(input, linear_weight.reshape(-1, linear_weight.size(-1)), bias)
+    scores = scores.view(*input.shape[:-1], *shape)  # (N, classes, *)
+    ignore_index = -100 if ignore_index is None else ignore_index
+    return ops.cross_entropy(scores, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _check_linear(input, weight, bias):
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if weight.dim() < 2:
+        raise RuntimeError(
+            f"expected linear_weight with dimensionality at least 2, got {weight.dim()}"
+        )
+    if input.size(-1) != weight.size(-1):
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {input.size(-1)} and {weight.size(-1)}, respectively"
+        )
+    if weight.dim() > 2 and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, "
+            f"(N, {weight.size(-1)}), got unbatched input with shape {tuple(input.shape)}"
+        )
+    if bias is not None and bias.shape != weight.shape[:-1]:
+        raise RuntimeError(
+            f"expected linear_bias shape {tuple(weight.shape[:-1])}, got {tuple(bias.shape)}"
+        )
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
@@ -331,6 +392,7 @@ def multilabel_soft_margin_loss(
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Sum of max(0, 1 - (x[target] - x[other])) / C; a row of target lists classes up to the first -1."""
     reduction = _reduction(size_average, reduce, reduction)
+    _check_reduction(reduction)
     if input.dim() > 2 or input.shape != target.shape or (input.dim() > 0 and input.size(-1) == 0):
         raise RuntimeError(
             f"multilabel_margin_loss: expected input and target of one shape (N, C) or (C,), C > 0, "
@@ -340,7 +402,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(x.shape)
     if bool(((labels < -1) | (labels >= x.size(1))).any()):
-        raise ValueError(
+        raise RuntimeError(
             "multilabel_margin_loss: expected target values in [-1, C), got one out of range."
         )
     # Labels count up to the first -1.
@@ -359,10 +421,13 @@ def multi_margin_loss(
 ):
     """Sum over the other classes of max(0, margin - x[target] + x[other]) ** p / C, reduced."""
     reduction = _reduction(size_average, reduce, reduction)
+    _check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if target.is_floating_point():
+        raise RuntimeError(f"multi_margin_loss: expected an int64 target, got {target.dtype}.")
     if input.dim() > 2 or (
         input.dim() == 2 and (target.dim() != 1 or target.size(0) != input.size(0))
     ):
@@ -382,7 +447,7 @@ def multi_margin_loss(
     x = input.reshape(-1, input.size(-1) if input.dim() else 1)
     labels = target.reshape(-1, 1)
     if bool(((labels < 0) | (labels >= x.size(1))).any()):
-        raise ValueError(
+        raise RuntimeError(
             "multi_margin_loss: expected target values in [0, C), got one out of range."
         )
     hinge = (margin - x.gather(1, labels) + x).clamp(min=0)

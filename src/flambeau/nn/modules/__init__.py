@@ -14,6 +14,7 @@ from .flatten import *
 from .fold import *
 from .instancenorm import *
 from .linear import *
+from .linear_cross_entropy import *
 from .loss import *
 from .module import *
 from .normalization import *
@@ -116,6 +117,8 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
