@@ -15,7 +15,7 @@ LAYERS = [
     for names in (
         "_C errors types",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
-        " tensor_types type_info memory __config__",
+        " tensor_types type_info memory settings amp backends cuda determinism __config__",
         "nn optim utils distributions serialization archive signal masked hub futures multiprocessing",
         "graph fx jit quantization",
         "distributed package profiler mobile",
@@ -44,6 +44,8 @@ ASPECTS = {
     "autograd/test_inplace": "csrc/autograd/copy_slices.cpp",
     "models/test_training": "src/flambeau/optim",
     "nn/modules/test_repr": "src/flambeau/nn/modules",
+    "ops/test_views": "src/flambeau/ops/view.py",
+    "tools/test_fuzz": "tools/fuzz.py",
 }
 
 
