@@ -20,15 +20,15 @@ class OpNode final : public Node {
   // One per saved thing, in the order of Rules::Reads: arguments, metas, results.
   struct Saved {
     enum class Kind : std::uint8_t { Argument, Meta, Result } kind;
-    std::uint16_t index;               // parameter or result
-    SavedTensor tensor;                // Tensor arguments and results
+    std::uint16_t index;                                // parameter or result
+    SavedTensor tensor;                                 // Tensor arguments and results
     std::unique_ptr<std::vector<SavedTensor>> tensors;  // Tensor[] arguments
-    Value value;                       // everything else (owned); metas: a meta tensor
+    Value value;                                        // everything else (owned); metas: a meta tensor
   };
   [[nodiscard]] const Saved* find(Saved::Kind kind, std::size_t index) const;
 
   const OpDef* def;
-  std::uint64_t needed;              // bit per differentiable parameter
+  std::uint64_t needed;  // bit per differentiable parameter
   InlineVec<Saved, 2> saved;
   // Number of edges that each differentiable parameter takes (a Tensor[] takes as many as it has items).
   InlineVec<std::uint32_t, 2> edge_counts;

@@ -48,7 +48,8 @@ void for_each_tensor(const OpDef& def, const Value* arguments, F&& fn) {
 
 // Inference tensors never take part in recording, even with their flag set.
 bool may_require_grad(const Tensor& tensor) noexcept {
-  return !tensor.impl()->inference && (tensor.impl()->requires_grad || tensor.impl()->autograd != nullptr) && autograd::requires_grad(tensor);
+  return !tensor.impl()->inference && (tensor.impl()->requires_grad || tensor.impl()->autograd != nullptr) &&
+         autograd::requires_grad(tensor);
 }
 
 // Bit k: the k-th tensor parameter wants a gradient.
@@ -73,7 +74,8 @@ void add_edges(OpNode& node, const OpDef& def, const Value* arguments) {
     if (value.tag() == Tag::TensorList) {
       const TensorSpan tensors = value.tensors();
       for (const Tensor& tensor : tensors) {
-        node.next_edges.push_back(tensor.defined() && may_require_grad(tensor) ? autograd::gradient_edge(tensor) : Edge{});
+        node.next_edges.push_back(tensor.defined() && may_require_grad(tensor) ? autograd::gradient_edge(tensor)
+                                                                               : Edge{});
       }
       node.edge_counts.push_back(static_cast<std::uint32_t>(tensors.size()));
     } else {
@@ -122,7 +124,8 @@ void save_arguments(OpNode& node, const OpDef& def, const Value* arguments, cons
     const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
     // An in-place op overwrites what the rule wants to read: keep a copy. Also of x in x.mul_(x); keeping x itself
     // would make a cycle of x and its new history.
-    const bool written = def.inplace && arguments[index].impl() != nullptr && arguments[index].impl() == arguments[0].impl();
+    const bool written =
+        def.inplace && arguments[index].impl() != nullptr && arguments[index].impl() == arguments[0].impl();
     save_argument(node, index, arguments[index], written);
   }
   for (std::uint64_t left = reads.metas; left != 0; left &= left - 1) {
@@ -202,7 +205,8 @@ void run_kernel(const OpDef& def, const Value* arguments, Value* results, const 
     (tensor.is_meta() ? meta : real) = true;
   });
   for (std::int64_t i = 0; i < out.count; ++i) (out[i].is_meta() ? meta : real) = true;
-  if (meta && real) [[unlikely]] return run_on_one_device(def, arguments, results, out);
+  if (meta && real) [[unlikely]]
+    return run_on_one_device(def, arguments, results, out);
   const GilRelease release(elements >= kReleaseGilFrom && !def.is_view);
   const KernelDef& kernel = *def.kernel;
   if (def.inplace && !def.own_inplace_kernel) {
@@ -225,8 +229,8 @@ bool allows_two_devices(const std::string& name) {
   return false;
 }
 
-// Arguments on cpu and meta: numbers (0-d tensors) and indices of a meta tensor become meta, anything else is an error, so
-// that no kernel ever reads the data that a meta tensor does not have.
+// Arguments on cpu and meta: numbers (0-d tensors) and indices of a meta tensor become meta, anything else is an error,
+// so that no kernel ever reads the data that a meta tensor does not have.
 void run_on_one_device(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
   if (def.name == "copy_") {
     check(arguments[0].tensor().is_meta(), ErrorKind::NotImplemented, "Cannot copy out of meta tensor; no data!");
@@ -238,7 +242,8 @@ void run_on_one_device(const OpDef& def, const Value* arguments, Value* results,
   lists.reserve(def.parameters.size());
   auto convert = [&](const Tensor& tensor, bool written) -> Tensor {
     if (!tensor.defined() || tensor.is_meta() || allows_two_devices(def.name)) return tensor;
-    const bool index = is_integral(tensor.dtype(), false) && arguments[0].impl() != nullptr && arguments[0].tensor().is_meta();
+    const bool index =
+        is_integral(tensor.dtype(), false) && arguments[0].impl() != nullptr && arguments[0].tensor().is_meta();
     check((tensor.dim() == 0 || index) && !written, ErrorKind::Runtime, def.name,
           ": Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
     Tensor copy = empty(tensor.sizes(), tensor.dtype(), Device{DeviceType::Meta});
@@ -273,13 +278,15 @@ void run_resolved(const OpDef& def, const Value* arguments, Value* results, cons
   if (!def.handles_lazy_bits) {
     for_each_tensor(def, arguments, [&](const Tensor& tensor) { lazy |= is_lazy(tensor); });
   }
-  if (!lazy) [[likely]] return run_kernel(def, arguments, results, out);
+  if (!lazy) [[likely]]
+    return run_kernel(def, arguments, results, out);
   InlineValues resolved(def);
   std::vector<std::vector<Tensor>> lists;  // what the borrowed lists point at
   lists.reserve(def.parameters.size());
   for (std::size_t i = 0; i < def.parameters.size(); ++i) {
     const bool is_target = def.inplace && i == 0 && !def.own_inplace_kernel;
-    if (arguments[i].tag() == Tag::Tensor && arguments[i].impl() != nullptr && (is_target || !def.parameters[i].mutated)) {
+    if (arguments[i].tag() == Tag::Tensor && arguments[i].impl() != nullptr &&
+        (is_target || !def.parameters[i].mutated)) {
       resolved[i].set(resolve(arguments[i].tensor()));
     } else if (arguments[i].tag() == Tag::TensorList) {
       std::vector<Tensor>& list = lists.emplace_back();
@@ -306,8 +313,10 @@ void check_out(const OpDef& def, const Value* arguments, const Out& out) {
   for_each_tensor(def, arguments, [&](const Tensor& tensor) { wanted |= may_require_grad(tensor); });
   const char* blame = "one of the arguments requires grad";
   for (std::int64_t i = 0; i < out.count; ++i) wanted |= may_require_grad(out[i]);
-  check(!wanted, ErrorKind::Runtime, def.name, "(): functions with out=... arguments don't support automatic "
-        "differentiation, but ", blame, ".");
+  check(!wanted, ErrorKind::Runtime, def.name,
+        "(): functions with out=... arguments don't support automatic "
+        "differentiation, but ",
+        blame, ".");
 }
 
 void check_inference(const OpDef& def, const Value* arguments, const Rules::Reads& reads) {
@@ -316,8 +325,10 @@ void check_inference(const OpDef& def, const Value* arguments, const Rules::Read
     const Value& value = arguments[index];
     if (value.impl() != nullptr && value.impl()->inference) {
       fail(ErrorKind::Runtime, def.name, ": Inference tensors cannot be saved for backward, and argument '",
-           def.parameters[index].name, "' is one. To work around you can make a clone to get a normal tensor and use it "
-           "in autograd: ", def.parameters[index].name, ".clone(); or compute under no_grad.");
+           def.parameters[index].name,
+           "' is one. To work around you can make a clone to get a normal tensor and use it "
+           "in autograd: ",
+           def.parameters[index].name, ".clone(); or compute under no_grad.");
     }
   }
 }
@@ -326,7 +337,7 @@ autograd::ViewOrigin view_origin(const OpDef& def) {
   if (autograd::mode.inference) return autograd::ViewOrigin::Inference;
   if (!autograd::mode.grad) return autograd::ViewOrigin::NoGrad;
   return def.results.size() > 1 || def.results[0].tag == Tag::TensorList ? autograd::ViewOrigin::MultiOutput
-                                                                       : autograd::ViewOrigin::Default;
+                                                                         : autograd::ViewOrigin::Default;
 }
 
 void track_views(const OpDef& def, const Value* arguments, Value* results) {

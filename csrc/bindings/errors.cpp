@@ -58,17 +58,11 @@ void throw_python() { throw PythonError(); }
 void set_python_error() noexcept {
   try {
     throw;
-  } catch (const PythonError& error) {
-    error.restore();
-  } catch (const Error& error) {
+  } catch (const PythonError& error) { error.restore(); } catch (const Error& error) {
     PyErr_SetString(class_of(error.kind()), error.what());
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
+  } catch (nb::python_error& error) { error.restore(); } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  } catch (...) {
+  } catch (const std::exception& error) { PyErr_SetString(PyExc_RuntimeError, error.what()); } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "internal error: unknown C++ exception");
   }
 }
@@ -92,9 +86,7 @@ void bind_errors(nb::module_& m) {
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);
-    } catch (const PythonError& e) {
-      e.restore();
-    } catch (const Error& e) {
+    } catch (const PythonError& e) { e.restore(); } catch (const Error& e) {
       PyErr_SetString(class_of(e.kind()), e.what());
     }
   });

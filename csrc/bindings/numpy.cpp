@@ -1,5 +1,5 @@
-// NumPy arrays and tensors share memory both ways. NumPy's C API is used through its stable function table, loaded on the
-// first call: no header at build time, no import of NumPy before it is needed.
+// NumPy arrays and tensors share memory both ways. NumPy's C API is used through its stable function table, loaded on
+// the first call: no header at build time, no import of NumPy before it is needed.
 #include "autograd/meta.h"
 #include "bindings/python.h"
 #include "core/copy.h"
@@ -10,8 +10,7 @@ namespace {
 
 // Layouts that NumPy's ABI has kept since 1.7 (and through 2.x).
 struct ArrayObject {
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int nd;
   Py_ssize_t* dimensions;
   Py_ssize_t* strides;
@@ -20,8 +19,7 @@ struct ArrayObject {
   int flags;
 };
 struct DescrObject {
-  PyObject_HEAD
-  PyTypeObject* typeobj;
+  PyObject_HEAD PyTypeObject* typeobj;
   char kind, type, byteorder, former_flags;
   int type_num;
 };
@@ -81,7 +79,8 @@ PyObject* from_numpy(PyObject*, PyObject* object) {
     DType dtype;
     if (!dtype_of_array(*array.descr, dtype)) {
       fail(ErrorKind::Type, "can't convert np.ndarray of type ", array.descr->typeobj->tp_name,
-           ". The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+           ". The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+           "int8, "
            "uint8, and bool.");
     }
     check(array.descr->byteorder != '>', ErrorKind::Value,
@@ -95,7 +94,8 @@ PyObject* from_numpy(PyObject*, PyObject* object) {
       sizes.push_back(array.dimensions[d]);
       check(array.strides[d] >= 0, ErrorKind::Value,
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().)");
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().)");
       check(array.strides[d] % size == 0, ErrorKind::Value,
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
             "memory.");
@@ -107,11 +107,13 @@ PyObject* from_numpy(PyObject*, PyObject* object) {
       if (d == 0) extent = 0;
     }
     if ((array.flags & kWriteable) == 0 &&
-        PyErr_WarnEx(PyExc_UserWarning,
-                     "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
-                     "means writing to this tensor will result in undefined behavior. You may want to copy the array to "
-                     "protect its data or make it writable before converting it to a tensor. This type of warning will "
-                     "be suppressed for the rest of this program.", 1) != 0) {
+        PyErr_WarnEx(
+            PyExc_UserWarning,
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
+            "means writing to this tensor will result in undefined behavior. You may want to copy the array to "
+            "protect its data or make it writable before converting it to a tensor. This type of warning will "
+            "be suppressed for the rest of this program.",
+            1) != 0) {
       throw_python();
     }
     TensorImpl* impl =
@@ -128,7 +130,8 @@ PyObject* to_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     check(nargs + keywords <= 1, ErrorKind::Type, "numpy() takes at most 1 argument, force");
     bool force = false;
     if (nargs + keywords == 1) {
-      check(PyBool_Check(args[0]), ErrorKind::Type, "numpy(): argument 'force' must be bool, not ", Py_TYPE(args[0])->tp_name);
+      check(PyBool_Check(args[0]), ErrorKind::Type, "numpy(): argument 'force' must be bool, not ",
+            Py_TYPE(args[0])->tp_name);
       force = args[0] == Py_True;
     }
     Tensor tensor = tensor_of(self);
@@ -153,8 +156,8 @@ PyObject* to_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     }
     PyObject* array = checked(numpy().new_array(numpy().array_type, static_cast<int>(tensor.dim()), sizes, number,
                                                 strides, tensor.data(), 0, kWriteable, nullptr));
-    // The array keeps the storage itself, not the tensor: x.data = y gives the tensor another one. While the array lives,
-    // the storage is not resized, which would move the memory.
+    // The array keeps the storage itself, not the tensor: x.data = y gives the tensor another one. While the array
+    // lives, the storage is not resized, which would move the memory.
     PyObject* owner = checked(PyCapsule_New(tensor.storage(), nullptr, [](PyObject* capsule) {
       auto* storage = static_cast<Storage*>(PyCapsule_GetPointer(capsule, nullptr));
       storage->drop_export();

@@ -1,6 +1,7 @@
-// The Python types Op and Overload: callables that parse their arguments by schema and run the op without a Python frame.
-#include "bindings/parse.h"
+// The Python types Op and Overload: callables that parse their arguments by schema and run the op without a Python
+// frame.
 #include <nanobind/stl/string.h>
+#include "bindings/parse.h"
 
 #include "bindings/rules.h"
 #include "core/factory.h"
@@ -11,20 +12,18 @@ namespace {
 constexpr std::size_t kMaxResults = 8;
 
 struct OpObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
-  OpDef* def;            // lives as long as the process
-  PyRules* rules;        // shared by the in-place form
+  PyObject_HEAD vectorcallfunc vectorcall;
+  OpDef* def;      // lives as long as the process
+  PyRules* rules;  // shared by the in-place form
   CallShape* shape;
   PyTypeObject* return_type;  // named tuple, or null
-  bool dunder;           // bad arguments give NotImplemented, so that Python tries the other operand
+  bool dunder;                // bad arguments give NotImplemented, so that Python tries the other operand
   PyObject* dict;
 };
 struct OverloadObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* name;
-  PyObject* ops;         // tuple of Op
+  PyObject* ops;  // tuple of Op
   bool dunder;
   PyObject* dict;
 };
@@ -72,8 +71,8 @@ PyObject* results_to_python(const OpObject& op, Value* results) {
     return to_python(results[0]);
   }
   if (count == 0) return Py_NewRef(Py_None);
-  PyObject* tuple = op.return_type != nullptr ? PyStructSequence_New(op.return_type)
-                                              : PyTuple_New(static_cast<Py_ssize_t>(count));
+  PyObject* tuple =
+      op.return_type != nullptr ? PyStructSequence_New(op.return_type) : PyTuple_New(static_cast<Py_ssize_t>(count));
   if (tuple == nullptr) return nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* item = results[i].tag() == Tag::Tensor ? wrap(results[i].take_tensor()) : to_python(results[i]);
@@ -113,10 +112,12 @@ PyObject* call_torch_function(PyObject* function, PyObject* const* args, Py_ssiz
   for (Py_ssize_t i = 0; i < nargs + keywords; ++i) collect_overrides(args[i], found, 0);
   const Object types(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (std::size_t i = 0; i < found.size(); ++i) {
-    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(found[i]))));
+    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i),
+                     Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(found[i]))));
   }
   for (PyObject* object : found) {
-    const Object method(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__torch_function__")));
+    const Object method(
+        checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__torch_function__")));
     PyObject* result =
         PyObject_CallFunctionObjArgs(method.get(), function, types.get(), positional.get(), named.get(), nullptr);
     if (result == nullptr) throw_python();
@@ -138,7 +139,8 @@ PyObject* run(const OpObject& op, CallFrame& frame) {
     out.count = static_cast<std::int64_t>(frame.outs.size());
   }
   call_op(*op.def, frame.values(), results, out);
-  if (warnings_pending()) [[unlikely]] emit_queued_warnings();
+  if (warnings_pending()) [[unlikely]]
+    emit_queued_warnings();
   if (frame.requires_grad) {
     check(is_differentiable(results[0].tensor().dtype()), ErrorKind::Runtime,
           "Only Tensors of floating point and complex dtype can require gradients");
@@ -154,7 +156,8 @@ PyObject* op_call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyO
     CallFrame frame(op.def->parameters.size());
     std::string error;
     const bool fits = parse_call(*op.def, *op.shape, args, nargs, kwnames, frame, &error);
-    if (frame.overridden != nullptr) [[unlikely]] return call_torch_function(self, args, nargs, kwnames);
+    if (frame.overridden != nullptr) [[unlikely]]
+      return call_torch_function(self, args, nargs, kwnames);
     if (!fits) [[unlikely]] {
       if (op.dunder) return Py_NewRef(Py_NotImplemented);
       fail(ErrorKind::Type, error, ". Expected ", op.def->name, signature_of(*op.def), ".");
@@ -193,8 +196,8 @@ PyObject* overload_call(PyObject* self, PyObject* const* args, std::size_t nargs
     for (Py_ssize_t i = 0; i < count; ++i) {
       expected += "\n * " + signature_of(*as_op(PyTuple_GET_ITEM(overload.ops, i))->def);
     }
-    fail(ErrorKind::Type, PyUnicode_AsUTF8(overload.name), "() received an invalid combination of arguments - got (", got,
-         "), but expected one of:", expected);
+    fail(ErrorKind::Type, PyUnicode_AsUTF8(overload.name), "() received an invalid combination of arguments - got (",
+         got, "), but expected one of:", expected);
   });
 }
 
@@ -218,10 +221,12 @@ PyObject* op_add_rule(PyObject* self, PyObject* args) {
       for (std::size_t k = 0; k < op.def->tensor_parameters.size(); ++k) {
         if (op.def->parameters[op.def->tensor_parameters[k]].name == name) index = static_cast<int>(k);
       }
-      check(index >= 0, ErrorKind::Value, op.def->name, ": no differentiable parameter '", name, "' in ", op.def->schema);
+      check(index >= 0, ErrorKind::Value, op.def->name, ": no differentiable parameter '", name, "' in ",
+            op.def->schema);
     }
     std::vector<std::string> parameters;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) parameters.emplace_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i)
+      parameters.emplace_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i)));
     op.rules->add(function, index, parameters);
     op.def->rules = op.rules;
     return Py_NewRef(Py_None);
@@ -293,18 +298,28 @@ PyMethodDef op_methods[] = {
     {"_as_dunder", op_as_dunder, METH_NOARGS, "The same op for use as an operator method."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef op_getset[] = {
-    {"__name__", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr, nullptr, nullptr},
-    {"__qualname__", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr, nullptr, nullptr},
-    {"name", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr, "Name of the op and of its kernel.", nullptr},
-    {"schema", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->schema.c_str()); }, nullptr, "Declaration.", nullptr},
+    {"__name__", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr, nullptr,
+     nullptr},
+    {"__qualname__", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr,
+     nullptr, nullptr},
+    {"name", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->name.c_str()); }, nullptr,
+     "Name of the op and of its kernel.", nullptr},
+    {"schema", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->schema.c_str()); }, nullptr,
+     "Declaration.", nullptr},
     {"parameters", op_parameters, nullptr, "Names of the parameters.", nullptr},
-    {"has_rules", [](PyObject* s, void*) { return PyBool_FromLong(as_op(s)->def->rules != nullptr); }, nullptr, "Whether gradient rules exist.", nullptr},
-    {"takes_out", [](PyObject* s, void*) { return PyBool_FromLong(as_op(s)->shape->takes_out); }, nullptr, "Whether out= is accepted.", nullptr},
-    {"return_type", [](PyObject* s, void*) {
+    {"has_rules", [](PyObject* s, void*) { return PyBool_FromLong(as_op(s)->def->rules != nullptr); }, nullptr,
+     "Whether gradient rules exist.", nullptr},
+    {"takes_out", [](PyObject* s, void*) { return PyBool_FromLong(as_op(s)->shape->takes_out); }, nullptr,
+     "Whether out= is accepted.", nullptr},
+    {"return_type",
+     [](PyObject* s, void*) {
        auto* type = reinterpret_cast<PyObject*>(as_op(s)->return_type);
        return Py_NewRef(type == nullptr ? Py_None : type);
-     }, nullptr, "Named tuple of the results, or None.", nullptr},
-    {"non_differentiable", [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->non_differentiable.c_str()); }, nullptr, "Stated reason for having no gradient.", nullptr},
+     },
+     nullptr, "Named tuple of the results, or None.", nullptr},
+    {"non_differentiable",
+     [](PyObject* s, void*) { return PyUnicode_FromString(as_op(s)->def->non_differentiable.c_str()); }, nullptr,
+     "Stated reason for having no gradient.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpObject, vectorcall), READONLY, nullptr},
@@ -318,10 +333,10 @@ PyType_Slot op_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call
                           {Py_tp_members, op_members},
                           {Py_tp_doc, const_cast<char*>("A native operator.")},
                           {0, nullptr}};
-PyType_Spec op_spec = {"flambeau._C.Op", sizeof(OpObject), 0,
-                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
-                           Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                       op_slots};
+PyType_Spec op_spec = {
+    "flambeau._C.Op", sizeof(OpObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    op_slots};
 
 PyObject* overload_repr(PyObject* self) { return PyUnicode_FromFormat("<op %U>", as_overload(self)->name); }
 PyObject* overload_as_dunder(PyObject* self, PyObject*) {
@@ -341,31 +356,34 @@ PyGetSetDef overload_getset[] = {
     {"__name__", [](PyObject* s, void*) { return Py_NewRef(as_overload(s)->name); }, nullptr, nullptr, nullptr},
     {"__qualname__", [](PyObject* s, void*) { return Py_NewRef(as_overload(s)->name); }, nullptr, nullptr, nullptr},
     {"name", [](PyObject* s, void*) { return Py_NewRef(as_overload(s)->name); }, nullptr, "Public name.", nullptr},
-    {"ops", [](PyObject* s, void*) { return Py_NewRef(as_overload(s)->ops); }, nullptr, "The ops tried, in order.", nullptr},
+    {"ops", [](PyObject* s, void*) { return Py_NewRef(as_overload(s)->ops); }, nullptr, "The ops tried, in order.",
+     nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef overload_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OverloadObject, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(OverloadObject, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot overload_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                                {Py_tp_descr_get, reinterpret_cast<void*>(bind_method)},
-                                {Py_tp_repr, reinterpret_cast<void*>(overload_repr)},
-                                {Py_tp_methods, overload_methods},
-                                {Py_tp_getset, overload_getset},
-                                {Py_tp_members, overload_members},
-                                {Py_tp_doc, const_cast<char*>("Several ops under one name; the first that fits is called.")},
-                                {0, nullptr}};
-PyType_Spec overload_spec = {"flambeau._C.Overload", sizeof(OverloadObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
-                                 Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                             overload_slots};
+PyType_Slot overload_slots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(bind_method)},
+    {Py_tp_repr, reinterpret_cast<void*>(overload_repr)},
+    {Py_tp_methods, overload_methods},
+    {Py_tp_getset, overload_getset},
+    {Py_tp_members, overload_members},
+    {Py_tp_doc, const_cast<char*>("Several ops under one name; the first that fits is called.")},
+    {0, nullptr}};
+PyType_Spec overload_spec = {
+    "flambeau._C.Overload", sizeof(OverloadObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    overload_slots};
 
 nb::object make_op(const std::string& schema, bool takes_out, const std::string& return_type,
                    const std::string& non_differentiable, bool handles_lazy_bits) {
   auto* def = new OpDef;  // kernels, tape and programs point at it: never freed
   parse_schema(schema, *def);
-  check(def->results.size() <= kMaxResults && def->parameters.size() <= 64, ErrorKind::Value, "schema: too many parameters or results");
+  check(def->results.size() <= kMaxResults && def->parameters.size() <= 64, ErrorKind::Value,
+        "schema: too many parameters or results");
   def->kernel = find_kernel(def->name);
   check(def->kernel != nullptr, ErrorKind::Runtime, "op '", def->name, "' has no kernel");
   def->own_inplace_kernel = def->inplace;
@@ -425,13 +443,17 @@ void bind_ops(nb::module_& m) {
   m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(op_type));
   m.attr("Overload") = nb::handle(reinterpret_cast<PyObject*>(overload_type));
   m.def("_make_op", &make_op, nb::arg("schema"), nb::arg("out"), nb::arg("return_type"), nb::arg("non_differentiable"),
-        nb::arg("handles_lazy_bits"), "Declare a native op; RuntimeError if no kernel of that name and signature exists.");
+        nb::arg("handles_lazy_bits"),
+        "Declare a native op; RuntimeError if no kernel of that name and signature exists.");
   m.def("_make_overload", &make_overload, nb::arg("name"), nb::arg("ops"));
-  m.def("_kernel_names", [] {
-    nb::list names;
-    for (const KernelDef* def : all_kernels()) names.append(def->name);
-    return names;
-  }, "Names of every registered kernel.");
+  m.def(
+      "_kernel_names",
+      [] {
+        nb::list names;
+        for (const KernelDef* def : all_kernels()) names.append(def->name);
+        return names;
+      },
+      "Names of every registered kernel.");
   m.def("_disable_torch_function", [](bool disable) { torch_function_disabled += disable ? 1 : -1; });
   release_gil = []() -> void* { return PyEval_SaveThread(); };
   acquire_gil = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };

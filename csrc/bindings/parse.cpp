@@ -11,13 +11,21 @@ struct Names {
       *names, *torch_function;
 };
 const Names& names() {
-  static const Names interned = {
-      PyUnicode_InternFromString("out"), PyUnicode_InternFromString("axis"), PyUnicode_InternFromString("dim"),
-      PyUnicode_InternFromString("keepdims"), PyUnicode_InternFromString("keepdim"), PyUnicode_InternFromString("self"),
-      PyUnicode_InternFromString("input"), PyUnicode_InternFromString("x"), PyUnicode_InternFromString("other"),
-      PyUnicode_InternFromString("x2"), PyUnicode_InternFromString("requires_grad"),
-      PyUnicode_InternFromString("layout"), PyUnicode_InternFromString("pin_memory"),
-      PyUnicode_InternFromString("names"), PyUnicode_InternFromString("__torch_function__")};
+  static const Names interned = {PyUnicode_InternFromString("out"),
+                                 PyUnicode_InternFromString("axis"),
+                                 PyUnicode_InternFromString("dim"),
+                                 PyUnicode_InternFromString("keepdims"),
+                                 PyUnicode_InternFromString("keepdim"),
+                                 PyUnicode_InternFromString("self"),
+                                 PyUnicode_InternFromString("input"),
+                                 PyUnicode_InternFromString("x"),
+                                 PyUnicode_InternFromString("other"),
+                                 PyUnicode_InternFromString("x2"),
+                                 PyUnicode_InternFromString("requires_grad"),
+                                 PyUnicode_InternFromString("layout"),
+                                 PyUnicode_InternFromString("pin_memory"),
+                                 PyUnicode_InternFromString("names"),
+                                 PyUnicode_InternFromString("__torch_function__")};
   return interned;
 }
 
@@ -36,7 +44,8 @@ struct Items {
       // An integer vector stands for a list of ints.
       if (tensor_of(object).dim() != 1) return;
       holder = Object(PySequence_List(object));
-    } else if (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyDict_Check(object)) {
+    } else if (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) &&
+               !PyDict_Check(object)) {
       holder = Object(PySequence_List(object));
     } else {
       return;
@@ -272,7 +281,8 @@ bool parse_out(const OpDef& def, PyObject* object, CallFrame& frame, std::string
       if (ok) frame.outs.push_back(tensor_of(items.data[i]));
     }
     if (!ok) {
-      if (error != nullptr) *error = concat(def.name, "(): argument 'out' must be Tensor, not ", Py_TYPE(object)->tp_name);
+      if (error != nullptr)
+        *error = concat(def.name, "(): argument 'out' must be Tensor, not ", Py_TYPE(object)->tp_name);
       return false;
     }
   }
@@ -293,11 +303,13 @@ bool parse_factory_extra(PyObject* name, PyObject* object, CallFrame& frame) {
     frame.requires_grad = object == Py_True;
     return true;
   }
-  if (same_name(name, known.pin_memory) || same_name(name, known.names)) return object == Py_None || PyBool_Check(object);
+  if (same_name(name, known.pin_memory) || same_name(name, known.names))
+    return object == Py_None || PyBool_Check(object);
   if (same_name(name, known.layout)) {
     bool strided = true;
     if (object != Py_None && !is_layout(object, strided)) return false;
-    check(strided, ErrorKind::NotImplemented, "layout: expected torch.strided; there are no sparse tensors. Use a dense one.");
+    check(strided, ErrorKind::NotImplemented,
+          "layout: expected torch.strided; there are no sparse tensors. Use a dense one.");
     return true;
   }
   return false;
@@ -336,12 +348,14 @@ bool parse_keywords(const OpDef& def, const CallShape& shape, PyObject* const* v
         continue;
       }
       if (shape.is_factory && parse_factory_extra(name, values[k], frame)) continue;
-      if (error != nullptr) *error = concat(def.name, "() got an unexpected keyword argument '", PyUnicode_AsUTF8(name), "'");
+      if (error != nullptr)
+        *error = concat(def.name, "() got an unexpected keyword argument '", PyUnicode_AsUTF8(name), "'");
       return false;
     }
     const auto position = static_cast<std::size_t>(index);
     if ((given >> position & 1U) != 0) {
-      if (error != nullptr) *error = concat(def.name, "() got multiple values for argument '", def.parameters[position].name, "'");
+      if (error != nullptr)
+        *error = concat(def.name, "() got multiple values for argument '", def.parameters[position].name, "'");
       return false;
     }
     if (!convert_argument(def.parameters[position], position, values[k], frame[position], frame)) {
@@ -369,9 +383,9 @@ bool has_torch_function(PyObject* object) noexcept {
     return false;
   }
   // `__torch_function__ = _disabled_torch_function_impl` opts out.
-  const bool disabled = PyCFunction_Check(found) &&
-                        std::strcmp(reinterpret_cast<PyCFunctionObject*>(found)->m_ml->ml_name,
-                                    "_disabled_torch_function_impl") == 0;
+  const bool disabled =
+      PyCFunction_Check(found) &&
+      std::strcmp(reinterpret_cast<PyCFunctionObject*>(found)->m_ml->ml_name, "_disabled_torch_function_impl") == 0;
   Py_DECREF(found);
   return !disabled;
 }
@@ -434,7 +448,8 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
     if ((given >> i & 1U) != 0) continue;
     const Parameter& parameter = def.parameters[i];
     if (!parameter.has_default) {
-      if (error != nullptr) *error = concat(def.name, "() missing 1 required positional arguments: \"", parameter.name, "\"");
+      if (error != nullptr)
+        *error = concat(def.name, "() missing 1 required positional arguments: \"", parameter.name, "\"");
       return false;
     }
     frame[i].alias(parameter.default_value);

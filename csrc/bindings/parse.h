@@ -33,9 +33,9 @@ class CallFrame {
   Value* values() noexcept { return data_; }
   Value& operator[](std::size_t i) noexcept { return data_[i]; }
 
-  InlineVec<Tensor, 2> outs;     // out=
-  bool requires_grad = false;    // of a factory call
-  bool exact = false;            // a tensor does not stand for an int: the other overloads come first
+  InlineVec<Tensor, 2> outs;       // out=
+  bool requires_grad = false;      // of a factory call
+  bool exact = false;              // a tensor does not stand for an int: the other overloads come first
   PyObject* overridden = nullptr;  // borrowed: an argument whose class has a __torch_function__ of its own
 
   // Memory for lists. Dims keeps six ints inline; the deque-like list of them never moves elements.

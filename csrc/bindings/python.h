@@ -78,15 +78,14 @@ class Object {
 // ---- tensors -------------------------------------------------------------------------------------------------------
 
 struct TensorObject {
-  PyObject_HEAD
-  TensorImpl* impl;    // owned, unless impl->owns_pyobj: then the impl owns this object
+  PyObject_HEAD TensorImpl* impl;  // owned, unless impl->owns_pyobj: then the impl owns this object
   PyObject* dict;
   PyObject* weakrefs;
 };
 
-extern PyTypeObject* tensor_base_type;   // flambeau._C.TensorBase
-extern PyTypeObject* tensor_type;        // flambeau.Tensor: what results are
-extern PyTypeObject* parameter_type;     // flambeau.nn.Parameter, once imported
+extern PyTypeObject* tensor_base_type;  // flambeau._C.TensorBase
+extern PyTypeObject* tensor_type;       // flambeau.Tensor: what results are
+extern PyTypeObject* parameter_type;    // flambeau.nn.Parameter, once imported
 
 inline bool is_tensor(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
@@ -100,36 +99,35 @@ inline const Tensor& tensor_of(PyObject* object) noexcept {
 PyObject* wrap(Tensor tensor);
 PyObject* wrap_as(Tensor tensor, PyTypeObject* type);  // of a subclass; the tensor must not have an object yet
 
-// Garbage collection of cycles through autograd state (hooks, custom Function contexts), set by csrc/bindings/autograd.cpp.
-// Called only when the Python object is the tensor's sole owner.
-// Python objects that only C++ keeps alive (hooks, Function contexts, objects owned by their tensors). While there are
-// none, the collector need not walk the tape.
+// Garbage collection of cycles through autograd state (hooks, custom Function contexts), set by
+// csrc/bindings/autograd.cpp. Called only when the Python object is the tensor's sole owner. Python objects that only
+// C++ keeps alive (hooks, Function contexts, objects owned by their tensors). While there are none, the collector need
+// not walk the tape.
 extern std::int64_t objects_held_by_tape;
 extern int (*traverse_autograd)(const Tensor& tensor, visitproc visit, void* arg);
 extern void (*clear_autograd)(const Tensor& tensor);
 
 // ---- other values --------------------------------------------------------------------------------------------------
 
-PyObject* to_python(const Value& value);     // new reference
+PyObject* to_python(const Value& value);  // new reference
 PyObject* to_python(const Scalar& scalar);
-PyObject* to_python(DType dtype);            // new reference to the singleton
+PyObject* to_python(DType dtype);  // new reference to the singleton
 PyObject* to_python(Device device);
 PyObject* to_python(MemoryFormat format);
-PyObject* size_tuple(IntSpan sizes);          // torch.Size
-PyObject* int_tuple(IntSpan values);          // plain tuple
+PyObject* size_tuple(IntSpan sizes);  // torch.Size
+PyObject* int_tuple(IntSpan values);  // plain tuple
 // False (no Python error set) if the object is not one.
-bool to_dtype(PyObject* object, DType& dtype);          // dtype, or the types bool, int, float, complex
-bool to_device(PyObject* object, Device& device);       // device or str; throws Error for an unknown device string
+bool to_dtype(PyObject* object, DType& dtype);     // dtype, or the types bool, int, float, complex
+bool to_device(PyObject* object, Device& device);  // device or str; throws Error for an unknown device string
 bool to_memory_format(PyObject* object, MemoryFormat& format);
 bool is_layout(PyObject* object, bool& strided);
-bool to_int(PyObject* object, std::int64_t& value);     // int, __index__, one-element integer tensor; not bool, not float
+bool to_int(PyObject* object, std::int64_t& value);  // int, __index__, one-element integer tensor; not bool, not float
 bool to_double(PyObject* object, double& value);
-bool to_scalar(PyObject* object, Scalar& value);        // bool, int, float, complex, NumPy scalars, 0-d tensors
-bool is_number(PyObject* object) noexcept;              // what may stand for a Tensor parameter
-extern PyTypeObject* generator_type;                    // flambeau.Generator (csrc/bindings/generator.cpp)
+bool to_scalar(PyObject* object, Scalar& value);  // bool, int, float, complex, NumPy scalars, 0-d tensors
+bool is_number(PyObject* object) noexcept;        // what may stand for a Tensor parameter
+extern PyTypeObject* generator_type;              // flambeau.Generator (csrc/bindings/generator.cpp)
 struct GeneratorObject {
-  PyObject_HEAD
-  Generator* generator;
+  PyObject_HEAD Generator* generator;
 };
 
 // ---- ops -----------------------------------------------------------------------------------------------------------

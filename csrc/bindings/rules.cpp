@@ -41,7 +41,8 @@ void store(OpNode& node, std::size_t k, PyObject* object, Grads& grads_out) {
   const bool is_list = node.def->parameters[node.def->tensor_parameters[k]].tag == Tag::TensorList;
   if (!is_list) return store_one(node, offset, object, grads_out);
   if (object == Py_None) return;
-  const Object items(checked(PySequence_Fast(object, "the gradient rule of a Tensor[] argument has to return a sequence")));
+  const Object items(
+      checked(PySequence_Fast(object, "the gradient rule of a Tensor[] argument has to return a sequence")));
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.get()));
   check(count == node.edge_counts[k], ErrorKind::Runtime, node.name(), ": expected ", node.edge_counts[k],
         " gradients, got ", count);
@@ -52,7 +53,8 @@ void store(OpNode& node, std::size_t k, PyObject* object, Grads& grads_out) {
 
 // Gradients wanted at recording, without those that the running grad() or backward(inputs=) has no use for.
 std::uint64_t needed_now(const OpNode& node) {
-  if (!autograd::current_run_is_selective()) [[likely]] return node.needed;
+  if (!autograd::current_run_is_selective()) [[likely]]
+    return node.needed;
   std::uint64_t needed = 0;
   for (std::size_t k = 0; k < node.edge_counts.size(); ++k) {
     const std::size_t offset = edge_offset(node, k);
@@ -133,9 +135,8 @@ Object PyRules::evaluate(const Source& source, OpNode& node, const Grads& grads_
     }
     case Kind::Grads: return Object(tuple_of(grads_in.size(), grad));
     case Kind::Needs:
-      return Object(tuple_of(def_.tensor_parameters.size(), [&](std::size_t k) {
-        return PyBool_FromLong(static_cast<long>(needed >> k & 1U));
-      }));
+      return Object(tuple_of(def_.tensor_parameters.size(),
+                             [&](std::size_t k) { return PyBool_FromLong(static_cast<long>(needed >> k & 1U)); }));
     case Kind::Argument:
     case Kind::Meta:
     case Kind::Result: {
@@ -156,7 +157,8 @@ void PyRules::apply(OpNode& node, const Grads& grads_in, Grads& grads_out) const
     InlineVec<Object, 6> held;
     InlineVec<PyObject*, 7> args;
     args.push_back(nullptr);  // room for PY_VECTORCALL_ARGUMENTS_OFFSET
-    for (const Source& source : rule.sources) args.push_back(held.emplace_back(evaluate(source, node, grads_in, needed)).get());
+    for (const Source& source : rule.sources)
+      args.push_back(held.emplace_back(evaluate(source, node, grads_in, needed)).get());
     const Object result(PyObject_Vectorcall(rule.function, args.data() + 1,
                                             rule.sources.size() | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
     if (!result) throw_python();

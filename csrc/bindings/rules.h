@@ -11,8 +11,8 @@ namespace flambeau::python {
 class PyRules final : public Rules {
  public:
   explicit PyRules(const OpDef& def) : def_(def) {}
-  // `target` is the index among the differentiable parameters, or -1 for a joint rule. `parameters` are the names of the
-  // function's parameters; ValueError names the one that means nothing.
+  // `target` is the index among the differentiable parameters, or -1 for a joint rule. `parameters` are the names of
+  // the function's parameters; ValueError names the one that means nothing.
   void add(PyObject* function, int target, const std::vector<std::string>& parameters);
   [[nodiscard]] bool empty() const { return rules_.empty(); }
 
@@ -32,7 +32,7 @@ class PyRules final : public Rules {
   };
   [[nodiscard]] Source find_source(const std::string& name) const;
   [[nodiscard]] Object evaluate(const Source& source, autograd::OpNode& node, const autograd::Grads& grads_in,
-                               std::uint64_t needed) const;
+                                std::uint64_t needed) const;
   [[nodiscard]] bool active(const Rule& rule, std::uint64_t needed) const {
     return rule.target < 0 || (needed >> rule.target & 1U) != 0;
   }

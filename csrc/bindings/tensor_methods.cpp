@@ -31,25 +31,27 @@ PyObject* get_data(PyObject* self, void*) {
   });
 }
 int set_data(PyObject* self, PyObject* value, void*) {
-  return guarded([&] {
-    check(value != nullptr && is_tensor(value), ErrorKind::Type, "Variable data has to be a tensor, but got ",
-          value == nullptr ? "nothing" : Py_TYPE(value)->tp_name);
-    const Tensor& target = tensor_of(self);
-    const Tensor& source = tensor_of(value);
-    check(!target.impl()->requires_grad || is_differentiable(source.dtype()), ErrorKind::Runtime,
-          "data set to a tensor that requires gradients must be floating point or complex dtype");
-    TensorImpl* impl = target.impl();
-    const bool same_kind = impl->dtype == source.dtype() && target.sizes() == source.sizes();
-    if (!same_kind) autograd::forget_accumulator(target);  // it checks gradients against the old geometry
-    impl->inference = source.impl()->inference;
-    impl->storage = source.impl()->storage;
-    impl->offset = source.offset();
-    impl->dtype = source.dtype();
-    impl->conj = source.is_conj();
-    impl->neg = source.is_neg();
-    impl->set_geometry(Dims(source.sizes()), Dims(source.strides()));
-    return 0;
-  }, -1);
+  return guarded(
+      [&] {
+        check(value != nullptr && is_tensor(value), ErrorKind::Type, "Variable data has to be a tensor, but got ",
+              value == nullptr ? "nothing" : Py_TYPE(value)->tp_name);
+        const Tensor& target = tensor_of(self);
+        const Tensor& source = tensor_of(value);
+        check(!target.impl()->requires_grad || is_differentiable(source.dtype()), ErrorKind::Runtime,
+              "data set to a tensor that requires gradients must be floating point or complex dtype");
+        TensorImpl* impl = target.impl();
+        const bool same_kind = impl->dtype == source.dtype() && target.sizes() == source.sizes();
+        if (!same_kind) autograd::forget_accumulator(target);  // it checks gradients against the old geometry
+        impl->inference = source.impl()->inference;
+        impl->storage = source.impl()->storage;
+        impl->offset = source.offset();
+        impl->dtype = source.dtype();
+        impl->conj = source.is_conj();
+        impl->neg = source.is_neg();
+        impl->set_geometry(Dims(source.sizes()), Dims(source.strides()));
+        return 0;
+      },
+      -1);
 }
 
 PyGetSetDef getset[] = {
@@ -85,7 +87,8 @@ PyObject* size_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
     check(keywords == 0 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "dim") == 0, ErrorKind::Type,
           name, "() got an unexpected keyword argument; expected dim");
     std::int64_t dim;
-    check(to_int(args[0], dim), ErrorKind::Type, name, "(): argument 'dim' must be int, not ", Py_TYPE(args[0])->tp_name);
+    check(to_int(args[0], dim), ErrorKind::Type, name, "(): argument 'dim' must be int, not ",
+          Py_TYPE(args[0])->tp_name);
     check(tensor.dim() != 0, ErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
     return PyLong_FromLongLong(strides ? tensor.stride(dim) : tensor.size(dim));
   });
@@ -124,11 +127,13 @@ PyObject* is_signed(PyObject* self, PyObject*) {
   return PyBool_FromLong(dtype != DType::Bool && dtype != DType::UInt8);
 }
 PyObject* is_same_size(PyObject* self, PyObject* other) {
-  if (!is_tensor(other)) return PyErr_Format(PyExc_TypeError, "is_same_size(): expected a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (!is_tensor(other))
+    return PyErr_Format(PyExc_TypeError, "is_same_size(): expected a Tensor, got %s", Py_TYPE(other)->tp_name);
   return PyBool_FromLong(tensor_of(self).sizes() == tensor_of(other).sizes());
 }
 PyObject* is_set_to(PyObject* self, PyObject* other) {
-  if (!is_tensor(other)) return PyErr_Format(PyExc_TypeError, "is_set_to(): expected a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (!is_tensor(other))
+    return PyErr_Format(PyExc_TypeError, "is_set_to(): expected a Tensor, got %s", Py_TYPE(other)->tp_name);
   const Tensor &a = tensor_of(self), &b = tensor_of(other);
   return PyBool_FromLong(a.storage() == b.storage() && a.offset() == b.offset() && a.sizes() == b.sizes() &&
                          a.strides() == b.strides());
@@ -142,13 +147,15 @@ PyObject* storage_key(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(ten
 // ---- values out
 
 void check_readable(const Tensor& tensor, const char* op) {
-  check(!tensor.is_meta(), ErrorKind::Runtime, op, "(): Tensor.item() cannot be called on meta tensors: they have no data");
+  check(!tensor.is_meta(), ErrorKind::Runtime, op,
+        "(): Tensor.item() cannot be called on meta tensors: they have no data");
 }
 
 PyObject* item_method(PyObject* self, PyObject*) {
   return guarded([&] {
     const Tensor& tensor = tensor_of(self);
-    check(tensor.numel() == 1, ErrorKind::Runtime, "a Tensor with ", tensor.numel(), " elements cannot be converted to Scalar");
+    check(tensor.numel() == 1, ErrorKind::Runtime, "a Tensor with ", tensor.numel(),
+          " elements cannot be converted to Scalar");
     check_readable(tensor, "item");
     return to_python(item(tensor));
   });
@@ -229,12 +236,14 @@ PyObject* to_index(PyObject* self) {
   });
 }
 int to_truth(PyObject* self) {
-  return guarded([&] {
-    const Tensor& tensor = tensor_of(self);
-    check(tensor.numel() != 0, ErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
-    check(tensor.numel() == 1, ErrorKind::Runtime, "Boolean value of Tensor with more than one value is ambiguous");
-    return single_value(self, "bool").to_bool() ? 1 : 0;
-  }, -1);
+  return guarded(
+      [&] {
+        const Tensor& tensor = tensor_of(self);
+        check(tensor.numel() != 0, ErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
+        check(tensor.numel() == 1, ErrorKind::Runtime, "Boolean value of Tensor with more than one value is ambiguous");
+        return single_value(self, "bool").to_bool() ? 1 : 0;
+      },
+      -1);
 }
 PyObject* to_complex_number(PyObject* self, PyObject*) {
   return guarded([&] {
@@ -251,16 +260,20 @@ PyObject* dunder_bool(PyObject* self, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(size)), METH_FASTCALL | METH_KEYWORDS, "size(dim=None): sizes, or one of them."},
-    {"stride", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(stride)), METH_FASTCALL | METH_KEYWORDS, "stride(dim=None): steps in elements, or one of them."},
+    {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(size)), METH_FASTCALL | METH_KEYWORDS,
+     "size(dim=None): sizes, or one of them."},
+    {"stride", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(stride)), METH_FASTCALL | METH_KEYWORDS,
+     "stride(dim=None): steps in elements, or one of them."},
     {"dim", dim, METH_NOARGS, "Number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "Number of dimensions."},
     {"numel", numel, METH_NOARGS, "Number of elements."},
     {"nelement", numel, METH_NOARGS, "Number of elements."},
-    {"element_size", [](PyObject* s, PyObject*) { return get_itemsize(s, nullptr); }, METH_NOARGS, "Bytes per element."},
+    {"element_size", [](PyObject* s, PyObject*) { return get_itemsize(s, nullptr); }, METH_NOARGS,
+     "Bytes per element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Offset of the first element in the storage, in elements."},
     {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-    {"is_contiguous", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_contiguous)), METH_FASTCALL | METH_KEYWORDS, "is_contiguous(memory_format=contiguous_format)"},
+    {"is_contiguous", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_contiguous)),
+     METH_FASTCALL | METH_KEYWORDS, "is_contiguous(memory_format=contiguous_format)"},
     {"is_conj", is_conj, METH_NOARGS, "Whether values are lazily conjugated."},
     {"is_neg", is_neg, METH_NOARGS, "Whether values are lazily negated."},
     {"is_inference", is_inference, METH_NOARGS, "Whether this was made in inference mode."},

@@ -1,8 +1,9 @@
 // The Python type of tensors: allocation, identity, destruction, garbage collection.
 //
-// A tensor and its Python object refer to each other. Normally the object owns the tensor. When the last Python reference
-// goes while C++ (the tape, another tensor's .grad) still holds the tensor, an object with attributes, weak references or
-// a subclass of its own must survive: ownership flips, the tensor then owns the object until it is wrapped again.
+// A tensor and its Python object refer to each other. Normally the object owns the tensor. When the last Python
+// reference goes while C++ (the tape, another tensor's .grad) still holds the tensor, an object with attributes, weak
+// references or a subclass of its own must survive: ownership flips, the tensor then owns the object until it is
+// wrapped again.
 #include "bindings/indexing.h"
 #include "bindings/python.h"
 #include "core/factory.h"
@@ -141,13 +142,11 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject*) {
   });
 }
 
-PyMemberDef tensor_members[] = {
-    {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-PyGetSetDef tensor_getset[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef tensor_members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
+                                {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs), READONLY, nullptr},
+                                {nullptr, 0, 0, 0, nullptr}};
+PyGetSetDef tensor_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
 Py_ssize_t tensor_length(PyObject* self) {
   const Tensor& tensor = tensor_of(self);
   if (tensor.dim() == 0) {
@@ -201,7 +200,8 @@ PyObject* wrap_as(Tensor tensor, PyTypeObject* type) {
 PyObject* wrap(Tensor tensor) {
   TensorImpl* impl = tensor.impl();
   if (impl == nullptr) return Py_NewRef(Py_None);
-  if (impl->pyobj == nullptr) [[likely]] return wrap_as(std::move(tensor), tensor_type);
+  if (impl->pyobj == nullptr) [[likely]]
+    return wrap_as(std::move(tensor), tensor_type);
   auto* self = static_cast<PyObject*>(impl->pyobj);
   if (!impl->owns_pyobj) return Py_NewRef(self);
   // The object owns the tensor again, through the reference `tensor` held; the impl's reference to it is now ours.
@@ -226,17 +226,22 @@ void bind_tensor(nb::module_& m) {
     parameter_type = reinterpret_cast<PyTypeObject*>(cls.inc_ref().ptr());
   });
   // An alias of `tensor` (same storage, no history) as an instance of `cls`.
-  m.def("_make_subclass", [](nb::handle cls, nb::handle source, bool requires_grad) {
-    if (PyType_Check(cls.ptr()) == 0 || PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()), tensor_base_type) == 0) {
-      fail(ErrorKind::Type, "_make_subclass: expected a subclass of Tensor");
-    }
-    check(is_tensor(source.ptr()), ErrorKind::Type, "_make_subclass: expected a Tensor, got ", Py_TYPE(source.ptr())->tp_name);
-    Tensor made = alias(tensor_of(source.ptr()));
-    check(!requires_grad || is_differentiable(made.dtype()), ErrorKind::Runtime,
-          "Only Tensors of floating point and complex dtype can require gradients");
-    made.impl()->requires_grad = requires_grad;
-    return nb::steal(checked(wrap_as(std::move(made), reinterpret_cast<PyTypeObject*>(cls.ptr()))));
-  }, nb::arg("cls"), nb::arg("tensor"), nb::arg("requires_grad") = false);
+  m.def(
+      "_make_subclass",
+      [](nb::handle cls, nb::handle source, bool requires_grad) {
+        if (PyType_Check(cls.ptr()) == 0 ||
+            PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()), tensor_base_type) == 0) {
+          fail(ErrorKind::Type, "_make_subclass: expected a subclass of Tensor");
+        }
+        check(is_tensor(source.ptr()), ErrorKind::Type, "_make_subclass: expected a Tensor, got ",
+              Py_TYPE(source.ptr())->tp_name);
+        Tensor made = alias(tensor_of(source.ptr()));
+        check(!requires_grad || is_differentiable(made.dtype()), ErrorKind::Runtime,
+              "Only Tensors of floating point and complex dtype can require gradients");
+        made.impl()->requires_grad = requires_grad;
+        return nb::steal(checked(wrap_as(std::move(made), reinterpret_cast<PyTypeObject*>(cls.ptr()))));
+      },
+      nb::arg("cls"), nb::arg("tensor"), nb::arg("requires_grad") = false);
 }
 
 }  // namespace flambeau::python

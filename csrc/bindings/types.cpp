@@ -12,17 +12,14 @@ PyObject* format_objects[4];
 PyObject* strided_layout;
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 struct DeviceObject {
-  PyObject_HEAD
-  Device device;
+  PyObject_HEAD Device device;
 };
 // layout and memory_format: named singletons
 struct EnumObject {
-  PyObject_HEAD
-  const char* name;
+  PyObject_HEAD const char* name;
   int value;  // MemoryFormat, or -1 for a layout
 };
 
@@ -45,17 +42,19 @@ PyGetSetDef dtype_getset[] = {
      "Whether this is a real floating-point dtype.", nullptr},
     {"is_complex", [](PyObject* s, void*) { return PyBool_FromLong(is_complex(dtype_value(s))); }, nullptr,
      "Whether this is a complex dtype.", nullptr},
-    {"is_signed", [](PyObject* s, void*) {
+    {"is_signed",
+     [](PyObject* s, void*) {
        return PyBool_FromLong(dtype_value(s) != DType::Bool && dtype_value(s) != DType::UInt8);
-     }, nullptr, "Whether negative values exist.", nullptr},
+     },
+     nullptr, "Whether negative values exist.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot dtype_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
                              {Py_tp_methods, dtype_methods},
                              {Py_tp_getset, dtype_getset},
                              {Py_tp_doc, const_cast<char*>("Element type of a tensor.")},
                              {0, nullptr}};
-PyType_Spec dtype_spec = {"flambeau.dtype", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                          dtype_slots};
+PyType_Spec dtype_spec = {"flambeau.dtype", sizeof(DTypeObject), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, dtype_slots};
 
 // ---- device
 
@@ -72,7 +71,8 @@ Device parse_device(std::string_view text) {
   }
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
-    const bool ok = !digits.empty() && digits.size() <= 2 && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    const bool ok =
+        !digits.empty() && digits.size() <= 2 && digits.find_first_not_of("0123456789") == std::string_view::npos;
     check(ok, ErrorKind::Runtime, "Invalid device string: '", text, "'");
     device.index = static_cast<std::int8_t>(std::atoi(std::string(digits).c_str()));
   }
@@ -86,10 +86,12 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", const_cast<char**>(names), &type, &index) == 0) return nullptr;
   return guarded([&] {
     Device device;
-    if (!to_device(type, device)) fail(ErrorKind::Type, "device(): expected a device string, got ", Py_TYPE(type)->tp_name);
+    if (!to_device(type, device))
+      fail(ErrorKind::Type, "device(): expected a device string, got ", Py_TYPE(type)->tp_name);
     std::int64_t number;
     if (index != nullptr && index != Py_None) {
-      check(to_int(index, number) && number >= 0 && number < 100, ErrorKind::Runtime, "device(): expected a device index of 0 to 99");
+      check(to_int(index, number) && number >= 0 && number < 100, ErrorKind::Runtime,
+            "device(): expected a device index of 0 to 99");
       device.index = static_cast<std::int8_t>(number);
     }
     return to_python(device);
@@ -119,13 +121,15 @@ PyObject* device_reduce(PyObject* self, PyObject*) {
   return Py_BuildValue("(O(si))", device_type, device.name(), int(device.index));
 }
 PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef device_getset[] = {
-    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_value(s).name()); }, nullptr,
-     "'cpu' or 'meta'.", nullptr},
-    {"index", [](PyObject* s, void*) {
-       return device_value(s).index < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(device_value(s).index);
-     }, nullptr, "Ordinal, or None.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef device_getset[] = {{"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_value(s).name()); },
+                                nullptr, "'cpu' or 'meta'.", nullptr},
+                               {"index",
+                                [](PyObject* s, void*) {
+                                  return device_value(s).index < 0 ? Py_NewRef(Py_None)
+                                                                   : PyLong_FromLong(device_value(s).index);
+                                },
+                                nullptr, "Ordinal, or None.", nullptr},
+                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot device_slots[] = {{Py_tp_new, reinterpret_cast<void*>(device_new)},
                               {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
                               {Py_tp_str, reinterpret_cast<void*>(device_str)},
@@ -139,12 +143,15 @@ PyType_Spec device_spec = {"flambeau.device", sizeof(DeviceObject), 0, Py_TPFLAG
 
 // ---- layout, memory_format
 
-PyObject* enum_repr(PyObject* self) { return PyUnicode_FromFormat("torch.%s", reinterpret_cast<EnumObject*>(self)->name); }
+PyObject* enum_repr(PyObject* self) {
+  return PyUnicode_FromFormat("torch.%s", reinterpret_cast<EnumObject*>(self)->name);
+}
 PyObject* enum_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(reinterpret_cast<EnumObject*>(self)->name);
 }
 PyMethodDef enum_methods[] = {{"__reduce__", enum_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyType_Slot enum_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(enum_repr)}, {Py_tp_methods, enum_methods}, {0, nullptr}};
+PyType_Slot enum_slots[] = {
+    {Py_tp_repr, reinterpret_cast<void*>(enum_repr)}, {Py_tp_methods, enum_methods}, {0, nullptr}};
 PyType_Spec format_spec = {"flambeau.memory_format", sizeof(EnumObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, enum_slots};
 PyType_Spec layout_spec = {"flambeau.layout", sizeof(EnumObject), 0,
@@ -176,7 +183,8 @@ PyObject* size_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     std::int64_t value;
     PyObject* item = PyTuple_GET_ITEM(tuple, i);
     if (!to_int(item, value)) {
-      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i, Py_TYPE(item)->tp_name);
+      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                   Py_TYPE(item)->tp_name);
       Py_DECREF(tuple);
       return nullptr;
     }
@@ -446,11 +454,15 @@ void bind_types(nb::module_& m) {
     m.attr(name) = nb::steal(make_enum(layout_type, name, -1));
   }
   m.def("get_default_dtype", [] { return nb::steal(to_python(default_dtype())); }, "The dtype of new float tensors.");
-  m.def("set_default_dtype", [](nb::handle object) {
-    DType dtype;
-    if (!to_dtype(object.ptr(), dtype)) fail(ErrorKind::Type, "set_default_dtype: expected a dtype, got ", Py_TYPE(object.ptr())->tp_name);
-    set_default_dtype(dtype);
-  }, "Set the dtype of new float tensors: a real floating-point dtype.");
+  m.def(
+      "set_default_dtype",
+      [](nb::handle object) {
+        DType dtype;
+        if (!to_dtype(object.ptr(), dtype))
+          fail(ErrorKind::Type, "set_default_dtype: expected a dtype, got ", Py_TYPE(object.ptr())->tp_name);
+        set_default_dtype(dtype);
+      },
+      "Set the dtype of new float tensors: a real floating-point dtype.");
 }
 
 }  // namespace flambeau::python

@@ -15,14 +15,14 @@ namespace {
 // Size classes: multiples of 64 up to 1 KiB, then four steps per doubling.
 constexpr int kFineClasses = 16;
 constexpr int kClasses = kFineClasses + 4 * 48;
-constexpr std::size_t kLargeBlock = std::size_t{1} << 20;   // from here on blocks are cached globally
+constexpr std::size_t kLargeBlock = std::size_t{1} << 20;  // from here on blocks are cached globally
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kThreadCacheBytes = std::size_t{8} << 20;  // small blocks one thread may keep
-constexpr std::int64_t kFlush = 1 << 16;                     // thread-local statistics are merged in steps of this
+constexpr std::int64_t kFlush = 1 << 16;                         // thread-local statistics are merged in steps of this
 
 int class_of(std::size_t size) noexcept {
   if (size <= 1024) return size == 0 ? 0 : static_cast<int>((size - 1) / 64);
-  const int log = std::bit_width(size - 1) - 1;               // 2^log < size <= 2^(log+1)
+  const int log = std::bit_width(size - 1) - 1;  // 2^log < size <= 2^(log+1)
   const std::size_t step = (size - 1 - (std::size_t{1} << log)) >> (log - 2);
   return kFineClasses + (log - 10) * 4 + static_cast<int>(step);
 }
@@ -34,14 +34,15 @@ std::size_t class_bytes(int index) noexcept {
   return (std::size_t{1} << log) + static_cast<std::size_t>((index - kFineClasses) % 4 + 1) * quarter;
 }
 
-struct Link { Link* next; };
+struct Link {
+  Link* next;
+};
 
 std::atomic<std::int64_t> allocated{0}, peak{0}, cached{0}, calls{0}, system_calls{0};
 
 void raise_peak(std::int64_t now) noexcept {
   std::int64_t seen = peak.load(std::memory_order_relaxed);
-  while (now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
-  }
+  while (now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {}
 }
 
 void* system_allocate(std::size_t bytes) {
@@ -133,7 +134,8 @@ ThreadCache& thread_cache() noexcept {
 
 void* allocate(std::size_t size) {
   constexpr std::size_t kTooLarge = std::size_t{1} << 47;
-  if (size > kTooLarge) [[unlikely]] fail(ErrorKind::Runtime, "cannot allocate memory: ", size, " bytes were asked for");
+  if (size > kTooLarge) [[unlikely]]
+    fail(ErrorKind::Runtime, "cannot allocate memory: ", size, " bytes were asked for");
   const int index = class_of(size);
   const std::size_t bytes = class_bytes(index);
   ThreadCache& local = thread_cache();

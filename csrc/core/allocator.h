@@ -17,10 +17,11 @@ struct Stats {
 
 inline constexpr std::size_t kAlignment = 64;
 
-// Never null; throws Error(Memory) with the size. size 0 gives a valid unique block. `capacity` receives the usable size.
+// Never null; throws Error(Memory) with the size. size 0 gives a valid unique block. `capacity` receives the usable
+// size.
 void* allocate(std::size_t size);
 void release(void* block, std::size_t size) noexcept;  // size as given to allocate()
-void trim() noexcept;                                   // give every cached block back to the system
+void trim() noexcept;                                  // give every cached block back to the system
 Stats stats() noexcept;
 void reset_peak() noexcept;
 

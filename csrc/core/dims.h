@@ -25,7 +25,9 @@ class Span {
   [[nodiscard]] constexpr const T* begin() const noexcept { return data_; }
   [[nodiscard]] constexpr const T* end() const noexcept { return data_ + size_; }
   [[nodiscard]] constexpr const T& back() const noexcept { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr Span subspan(std::int64_t from, std::int64_t count) const noexcept { return {data_ + from, count}; }
+  [[nodiscard]] constexpr Span subspan(std::int64_t from, std::int64_t count) const noexcept {
+    return {data_ + from, count};
+  }
   friend bool operator==(Span a, Span b) noexcept {
     return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
   }

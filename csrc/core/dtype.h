@@ -9,7 +9,18 @@
 namespace flambeau {
 
 enum class DType : std::uint8_t {
-  Bool, UInt8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64, Complex64, Complex128,
+  Bool,
+  UInt8,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
+  Complex64,
+  Complex128,
 };
 inline constexpr int kNumDTypes = 12;
 
@@ -49,7 +60,9 @@ using c64 = Complex<float>;
 using c128 = Complex<double>;
 
 template <class T>
-constexpr Complex<T> conj(Complex<T> z) { return {z.re, -z.im}; }
+constexpr Complex<T> conj(Complex<T> z) {
+  return {z.re, -z.im};
+}
 
 // IEEE binary16, stored only; arithmetic is done in float.
 struct Half {
@@ -119,20 +132,58 @@ inline Half::operator float() const {
   return value;
 }
 
-template <class T> struct DTypeOf;
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::UInt8; };
-template <> struct DTypeOf<std::int8_t> { static constexpr DType value = DType::Int8; };
-template <> struct DTypeOf<std::int16_t> { static constexpr DType value = DType::Int16; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::Int32; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::Int64; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::Float16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::BFloat16; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::Float32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::Float64; };
-template <> struct DTypeOf<c64> { static constexpr DType value = DType::Complex64; };
-template <> struct DTypeOf<c128> { static constexpr DType value = DType::Complex128; };
-template <class T> inline constexpr DType dtype_of = DTypeOf<T>::value;
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::UInt8;
+};
+template <>
+struct DTypeOf<std::int8_t> {
+  static constexpr DType value = DType::Int8;
+};
+template <>
+struct DTypeOf<std::int16_t> {
+  static constexpr DType value = DType::Int16;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::Int32;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::Int64;
+};
+template <>
+struct DTypeOf<Half> {
+  static constexpr DType value = DType::Float16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::BFloat16;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::Float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::Float64;
+};
+template <>
+struct DTypeOf<c64> {
+  static constexpr DType value = DType::Complex64;
+};
+template <>
+struct DTypeOf<c128> {
+  static constexpr DType value = DType::Complex128;
+};
+template <class T>
+inline constexpr DType dtype_of = DTypeOf<T>::value;
 
 constexpr std::int64_t itemsize(DType dtype) {
   constexpr std::int8_t sizes[kNumDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
@@ -157,8 +208,8 @@ constexpr DType compute_dtype(DType dtype) { return is_reduced_float(dtype) ? DT
 
 // "float32"
 constexpr const char* name_of(DType dtype) {
-  constexpr const char* names[kNumDTypes] = {"bool",     "uint8",   "int8",    "int16",     "int32", "int64",
-                                             "float16",  "bfloat16", "float32", "float64", "complex64", "complex128"};
+  constexpr const char* names[kNumDTypes] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
+                                             "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
   return names[static_cast<int>(dtype)];
 }
 // PyTorch's spelling in messages: "Float", "Double", "ComplexFloat", "Long" ...
@@ -168,7 +219,10 @@ constexpr const char* torch_name_of(DType dtype) {
   return names[static_cast<int>(dtype)];
 }
 
-template <class T> struct TypeTag { using type = T; };
+template <class T>
+struct TypeTag {
+  using type = T;
+};
 
 // Call fn(TypeTag<T>{}) for the C++ type of dtype. Use as:
 //   dispatch_all(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... });
@@ -222,7 +276,9 @@ decltype(auto) dispatch_integral(const char* op, DType dtype, F&& fn) {  // with
   }
 }
 // By element size only, for kernels that move values without looking at them (1, 2, 4, 8, 16 bytes).
-struct Bytes16 { std::uint64_t lo, hi; };
+struct Bytes16 {
+  std::uint64_t lo, hi;
+};
 template <class F>
 decltype(auto) dispatch_size(DType dtype, F&& fn) {
   switch (itemsize(dtype)) {
@@ -265,7 +321,8 @@ template <class To, class From>
     constexpr double limit = sizeof(To) == 8 ? 9223372036854775808.0 : 2147483648.0;
     const double wide = static_cast<double>(value);
     const bool fits = sizeof(To) == 8 ? wide >= -limit && wide < limit : wide > -limit - 1 && wide < limit;
-    return static_cast<To>(fits ? static_cast<Wide>(wide) : static_cast<Wide>(std::int64_t(sizeof(To) == 8 ? INT64_MIN : INT32_MIN)));
+    return static_cast<To>(fits ? static_cast<Wide>(wide)
+                                : static_cast<Wide>(std::int64_t(sizeof(To) == 8 ? INT64_MIN : INT32_MIN)));
   } else {
     return static_cast<To>(value);
   }

@@ -9,8 +9,17 @@
 namespace flambeau {
 
 enum class ErrorKind {
-  Runtime, Type, Value, Index, NotImplemented, LinAlg, Memory, Overflow,
-  Shape, Dtype, Grad,  // ours: subclasses of RuntimeError
+  Runtime,
+  Type,
+  Value,
+  Index,
+  NotImplemented,
+  LinAlg,
+  Memory,
+  Overflow,
+  Shape,
+  Dtype,
+  Grad,  // ours: subclasses of RuntimeError
 };
 
 class Error : public std::exception {
@@ -40,16 +49,19 @@ template <class... Parts>
 // check(ok, ErrorKind::Runtime, "op: expected ", a, ", got ", b): the message is built only on failure.
 template <class... Parts>
 inline void check(bool ok, ErrorKind kind, const Parts&... parts) {
-  if (!ok) [[unlikely]] fail(kind, parts...);
+  if (!ok) [[unlikely]]
+    fail(kind, parts...);
 }
 template <class... Parts>
 inline void check(bool ok, const char* first, const Parts&... parts) {
-  if (!ok) [[unlikely]] fail(ErrorKind::Runtime, first, parts...);
+  if (!ok) [[unlikely]]
+    fail(ErrorKind::Runtime, first, parts...);
 }
 
 // For our own bugs only.
 inline void internal_assert(bool ok, const char* what) {
-  if (!ok) [[unlikely]] fail(ErrorKind::Runtime, "internal error: ", what);
+  if (!ok) [[unlikely]]
+    fail(ErrorKind::Runtime, "internal error: ", what);
 }
 
 }  // namespace flambeau

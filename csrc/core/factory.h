@@ -33,7 +33,7 @@ void resize_tensor(const Tensor& tensor, IntSpan sizes);  // in place; grows the
 // May a result of `from` be stored in `to`? (complex -> real, float -> int and anything -> bool may not.)
 bool can_cast(DType from, DType to);
 
-void queue_warning(std::string message);               // raised as UserWarning when the op returns to Python
+void queue_warning(std::string message);  // raised as UserWarning when the op returns to Python
 bool warnings_pending() noexcept;
 std::vector<std::string> take_queued_warnings();
 

@@ -19,9 +19,7 @@ void Generator::manual_seed(std::uint64_t seed) {
   seed_ = seed;
   has_normal_float = has_normal_double = false;
   state_[0] = static_cast<std::uint32_t>(seed);  // the engine sees 32 bits of the seed, as PyTorch's does
-  for (std::uint32_t i = 1; i < kWords; ++i) {
-    state_[i] = 1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
-  }
+  for (std::uint32_t i = 1; i < kWords; ++i) { state_[i] = 1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i; }
   next_ = kFresh;
 }
 

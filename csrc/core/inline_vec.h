@@ -70,7 +70,9 @@ class InlineVec {
   [[nodiscard]] const T* data() const noexcept { return begin(); }
   T* begin() noexcept { return heap_ != nullptr ? heap_ : reinterpret_cast<T*>(inline_); }
   T* end() noexcept { return begin() + size_; }
-  [[nodiscard]] const T* begin() const noexcept { return heap_ != nullptr ? heap_ : reinterpret_cast<const T*>(inline_); }
+  [[nodiscard]] const T* begin() const noexcept {
+    return heap_ != nullptr ? heap_ : reinterpret_cast<const T*>(inline_);
+  }
   [[nodiscard]] const T* end() const noexcept { return begin() + size_; }
   T& operator[](std::size_t i) noexcept { return begin()[i]; }
   const T& operator[](std::size_t i) const noexcept { return begin()[i]; }

@@ -60,7 +60,9 @@ class Ref {
     return adopt(ptr);
   }
   template <class... Args>
-  static Ref make(Args&&... args) { return adopt(new T(std::forward<Args>(args)...)); }
+  static Ref make(Args&&... args) {
+    return adopt(new T(std::forward<Args>(args)...));
+  }
   void reset() noexcept {
     if (T* old = std::exchange(ptr_, nullptr); old != nullptr && old->drop()) T::destroy(old);
   }

@@ -5,18 +5,17 @@
 //
 // The op of that name (flambeau/ops/*.py) calls it through a boxed wrapper built here from its signature; the VM uses
 // the same wrapper. Parameter types and the schema types they match:
-//   const Tensor&               Tensor, Tensor? (undefined when None)     TensorSpan           Tensor[] (items of Tensor?[] may be undefined)
-//   std::int64_t                int          std::optional<std::int64_t>  int?
-//   IntSpan                     int[]        std::optional<IntSpan>       int[]?
-//   double, bool, const Scalar& float, bool, Scalar; std::optional<...>   float?, bool?, Scalar?
-//   Span<double>, Span<bool>    float[], bool[]                           std::optional<Span<double>>  float[]?
-//   std::string_view            str          std::optional<std::string_view>  str?
-//   DType, Device, MemoryFormat (and optional<>)  dtype, device, memory_format;  Generator*  Generator? (null: the default one)
+//   const Tensor&               Tensor, Tensor? (undefined when None)     TensorSpan           Tensor[] (items of
+//   Tensor?[] may be undefined) std::int64_t                int          std::optional<std::int64_t>  int? IntSpan
+//   int[]        std::optional<IntSpan>       int[]? double, bool, const Scalar& float, bool, Scalar;
+//   std::optional<...>   float?, bool?, Scalar? Span<double>, Span<bool>    float[], bool[] std::optional<Span<double>>
+//   float[]? std::string_view            str          std::optional<std::string_view>  str? DType, Device, MemoryFormat
+//   (and optional<>)  dtype, device, memory_format;  Generator*  Generator? (null: the default one)
 // Results: Tensor, std::tuple<Tensor, ...>, std::vector<Tensor>, std::int64_t, double, bool, Scalar, void.
 //
-// A first parameter `const KernelDef&` receives the registration itself; its `context` lets one function serve a family.
-// A last parameter `const Out&` means that the kernel can write into given tensors (in-place and out=). Kernels without
-// it get both anyway: the op then copies the result.
+// A first parameter `const KernelDef&` receives the registration itself; its `context` lets one function serve a
+// family. A last parameter `const Out&` means that the kernel can write into given tensors (in-place and out=). Kernels
+// without it get both anyway: the op then copies the result.
 //
 // Kernels check shapes and dtypes (errors by STYLE C6), must give a meta result for meta inputs (allocate outputs, then
 // return before touching data), never touch Python, and may run without the GIL.
@@ -49,9 +48,9 @@ struct KernelDef {
   void (*function)() = nullptr;  // the typed function; the wrapper casts it back
   const void* context = nullptr;
   bool takes_out = false;
-  std::vector<Tag> parameters;      // expected tags, in order
-  std::vector<bool> optional;       // may be None
-  int result_count = 0;             // -1: a list of tensors
+  std::vector<Tag> parameters;  // expected tags, in order
+  std::vector<bool> optional;   // may be None
+  int result_count = 0;         // -1: a list of tensors
 };
 
 // Registered kernels by name; null if there is none.
@@ -61,8 +60,10 @@ std::vector<const KernelDef*> all_kernels();
 namespace detail {
 void add_kernel(KernelDef* def);  // a second kernel of one name is an error
 
-template <class T> struct Param;
-template <> struct Param<const Tensor&> {
+template <class T>
+struct Param;
+template <>
+struct Param<const Tensor&> {
   static constexpr Tag tag = Tag::Tensor;
   static constexpr bool optional = true;  // whether None is allowed is the schema's business: undefined Tensor
   static const Tensor& get(const Value& v) {
@@ -70,45 +71,64 @@ template <> struct Param<const Tensor&> {
     return v.is_none() ? undefined : v.tensor();
   }
 };
-template <Tag kTag, auto kGetter> struct SimpleParam {
+template <Tag kTag, auto kGetter>
+struct SimpleParam {
   static constexpr Tag tag = kTag;
   static constexpr bool optional = false;
   static decltype(auto) get(const Value& v) { return (v.*kGetter)(); }
 };
-template <> struct Param<TensorSpan> : SimpleParam<Tag::TensorList, &Value::tensors> {};
-template <> struct Param<std::int64_t> : SimpleParam<Tag::Int, &Value::integer> {};
-template <> struct Param<IntSpan> : SimpleParam<Tag::IntList, &Value::ints> {};
-template <> struct Param<double> : SimpleParam<Tag::Float, &Value::floating> {};
-template <> struct Param<Span<double>> : SimpleParam<Tag::FloatList, &Value::floats> {};
-template <> struct Param<bool> : SimpleParam<Tag::Bool, &Value::boolean> {};
-template <> struct Param<Span<bool>> : SimpleParam<Tag::BoolList, &Value::bools> {};
-template <> struct Param<const Scalar&> : SimpleParam<Tag::Scalar, &Value::scalar> {};
-template <> struct Param<Span<Scalar>> : SimpleParam<Tag::ScalarList, &Value::scalars> {};
-template <> struct Param<std::string_view> : SimpleParam<Tag::Str, &Value::str> {};
-template <> struct Param<DType> : SimpleParam<Tag::DType, &Value::dtype> {};
-template <> struct Param<Device> : SimpleParam<Tag::Device, &Value::device> {};
-template <> struct Param<MemoryFormat> : SimpleParam<Tag::MemoryFormat, &Value::memory_format> {};
-template <> struct Param<Generator*> {
+template <>
+struct Param<TensorSpan> : SimpleParam<Tag::TensorList, &Value::tensors> {};
+template <>
+struct Param<std::int64_t> : SimpleParam<Tag::Int, &Value::integer> {};
+template <>
+struct Param<IntSpan> : SimpleParam<Tag::IntList, &Value::ints> {};
+template <>
+struct Param<double> : SimpleParam<Tag::Float, &Value::floating> {};
+template <>
+struct Param<Span<double>> : SimpleParam<Tag::FloatList, &Value::floats> {};
+template <>
+struct Param<bool> : SimpleParam<Tag::Bool, &Value::boolean> {};
+template <>
+struct Param<Span<bool>> : SimpleParam<Tag::BoolList, &Value::bools> {};
+template <>
+struct Param<const Scalar&> : SimpleParam<Tag::Scalar, &Value::scalar> {};
+template <>
+struct Param<Span<Scalar>> : SimpleParam<Tag::ScalarList, &Value::scalars> {};
+template <>
+struct Param<std::string_view> : SimpleParam<Tag::Str, &Value::str> {};
+template <>
+struct Param<DType> : SimpleParam<Tag::DType, &Value::dtype> {};
+template <>
+struct Param<Device> : SimpleParam<Tag::Device, &Value::device> {};
+template <>
+struct Param<MemoryFormat> : SimpleParam<Tag::MemoryFormat, &Value::memory_format> {};
+template <>
+struct Param<Generator*> {
   static constexpr Tag tag = Tag::Generator;
   static constexpr bool optional = true;
   static Generator* get(const Value& v) { return v.is_none() ? nullptr : v.generator(); }
 };
-template <class T> struct Param<std::optional<T>> {
+template <class T>
+struct Param<std::optional<T>> {
   using Inner = Param<std::conditional_t<std::is_same_v<T, Scalar>, const Scalar&, T>>;
   static constexpr Tag tag = Inner::tag;
   static constexpr bool optional = true;
   static std::optional<T> get(const Value& v) { return v.is_none() ? std::nullopt : std::optional<T>(Inner::get(v)); }
 };
 
-template <class T> struct Result {
+template <class T>
+struct Result {
   static constexpr int count = 1;
   static void put(T&& value, Value* results) { results[0].set(std::forward<T>(value)); }
 };
-template <> struct Result<std::vector<Tensor>> {
+template <>
+struct Result<std::vector<Tensor>> {
   static constexpr int count = -1;
   static void put(std::vector<Tensor>&& value, Value* results) { results[0].set(std::move(value)); }
 };
-template <class... Ts> struct Result<std::tuple<Ts...>> {
+template <class... Ts>
+struct Result<std::tuple<Ts...>> {
   static constexpr int count = sizeof...(Ts);
   static void put(std::tuple<Ts...>&& value, Value* results) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -123,7 +143,8 @@ struct Box {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto run = [&]() -> R {
         if constexpr (kContext && kOut) {
-          return reinterpret_cast<R (*)(const KernelDef&, A..., const Out&)>(def.function)(def, Param<A>::get(arguments[I])..., out);
+          return reinterpret_cast<R (*)(const KernelDef&, A..., const Out&)>(def.function)(
+              def, Param<A>::get(arguments[I])..., out);
         } else if constexpr (kContext) {
           return reinterpret_cast<R (*)(const KernelDef&, A...)>(def.function)(def, Param<A>::get(arguments[I])...);
         } else if constexpr (kOut) {
@@ -141,14 +162,18 @@ struct Box {
   }
 };
 
-template <class... Ts> struct TypeList {};
+template <class... Ts>
+struct TypeList {};
 // Strip a trailing const Out& from a parameter list.
-template <class Done, class... Rest> struct SplitOut;
-template <class... Done> struct SplitOut<TypeList<Done...>> {
+template <class Done, class... Rest>
+struct SplitOut;
+template <class... Done>
+struct SplitOut<TypeList<Done...>> {
   using Params = TypeList<Done...>;
   static constexpr bool takes_out = false;
 };
-template <class... Done> struct SplitOut<TypeList<Done...>, const Out&> {
+template <class... Done>
+struct SplitOut<TypeList<Done...>, const Out&> {
   using Params = TypeList<Done...>;
   static constexpr bool takes_out = true;
 };

@@ -60,22 +60,31 @@ class Parser {
   std::string word() {
     skip();
     const std::size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     if (from == at_) fault("expected a name");
     return std::string(text_.substr(from, at_ - from));
   }
 
   struct Type {
     Tag tag = Tag::None;
-    bool optional = false, optional_items = false, varargs = false, aliased = false, mutated = false, only_tensor = false;
+    bool optional = false, optional_items = false, varargs = false, aliased = false, mutated = false,
+         only_tensor = false;
     std::int64_t fixed_size = 0;
   };
 
   static Tag scalar_tag(const std::string& name) {
-    static const std::map<std::string, Tag> tags = {
-        {"Tensor", Tag::Tensor}, {"OnlyTensor", Tag::Tensor}, {"int", Tag::Int}, {"float", Tag::Float}, {"bool", Tag::Bool}, {"Scalar", Tag::Scalar},
-        {"str", Tag::Str}, {"dtype", Tag::DType}, {"device", Tag::Device}, {"memory_format", Tag::MemoryFormat},
-        {"Generator", Tag::Generator}};
+    static const std::map<std::string, Tag> tags = {{"Tensor", Tag::Tensor},
+                                                    {"OnlyTensor", Tag::Tensor},
+                                                    {"int", Tag::Int},
+                                                    {"float", Tag::Float},
+                                                    {"bool", Tag::Bool},
+                                                    {"Scalar", Tag::Scalar},
+                                                    {"str", Tag::Str},
+                                                    {"dtype", Tag::DType},
+                                                    {"device", Tag::Device},
+                                                    {"memory_format", Tag::MemoryFormat},
+                                                    {"Generator", Tag::Generator}};
     const auto found = tags.find(name);
     return found == tags.end() ? Tag::None : found->second;
   }
@@ -179,9 +188,7 @@ class Parser {
         value.set_int_list(std::vector<std::int64_t>(static_cast<std::size_t>(repeat), std::atoll(text.c_str())));
         break;
       }
-      case Tag::MemoryFormat:
-        value.set(text == "preserve" ? MemoryFormat::Preserve : MemoryFormat::Contiguous);
-        break;
+      case Tag::MemoryFormat: value.set(text == "preserve" ? MemoryFormat::Preserve : MemoryFormat::Contiguous); break;
       case Tag::Scalar:
         if (text == "True" || text == "False") {
           value.set(Scalar(text == "True"));
@@ -238,7 +245,8 @@ void parse_schema(std::string_view schema, OpDef& def) {
       def.tensor_parameters.push_back(static_cast<std::uint16_t>(i));
     }
   }
-  check(def.tensor_parameters.size() <= 64, ErrorKind::Value, "schema: more than 64 tensor parameters in '", schema, "'");
+  check(def.tensor_parameters.size() <= 64, ErrorKind::Value, "schema: more than 64 tensor parameters in '", schema,
+        "'");
   if (!def.parameters.empty() && def.parameters[0].mutated) {
     def.inplace = true;
     def.is_view = false;

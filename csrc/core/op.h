@@ -1,5 +1,6 @@
-// OpDef: one operator: parsed schema, kernel, gradient rules. call_op() is the eager path: lazy bits, inference-mode and
-// in-place rules, recording on the tape, kernel. No Python here: the bindings parse Python arguments into Values first.
+// OpDef: one operator: parsed schema, kernel, gradient rules. call_op() is the eager path: lazy bits, inference-mode
+// and in-place rules, recording on the tape, kernel. No Python here: the bindings parse Python arguments into Values
+// first.
 #pragma once
 
 #include <memory>
@@ -53,11 +54,12 @@ class Rules {
   };
   [[nodiscard]] virtual Reads reads(std::uint64_t needed) const = 0;
   // Cotangents of the needed differentiable parameters from those of the results.
-  virtual void apply(autograd::OpNode& node, const InlineVec<Tensor, 3>& grads_in, InlineVec<Tensor, 3>& grads_out) const = 0;
+  virtual void apply(autograd::OpNode& node, const InlineVec<Tensor, 3>& grads_in,
+                     InlineVec<Tensor, 3>& grads_out) const = 0;
 };
 
 struct OpDef {
-  std::string name;    // "add", or "add_" for the in-place form
+  std::string name;  // "add", or "add_" for the in-place form
   std::string schema;
   std::vector<Parameter> parameters;
   std::vector<ResultSpec> results;  // one TensorList entry for "-> Tensor[]"
@@ -67,16 +69,16 @@ struct OpDef {
   bool inplace = false;            // writes its first parameter and returns it
   bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
   bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
-  bool own_inplace_kernel = false; // inplace, and the kernel writes the argument itself ("fill_")
+  bool own_inplace_kernel = false;               // inplace, and the kernel writes the argument itself ("fill_")
   std::vector<std::uint16_t> tensor_parameters;  // indices of Tensor, Tensor? and Tensor[] parameters
-  void* pyobj = nullptr;           // borrowed: the Python Op
+  void* pyobj = nullptr;                         // borrowed: the Python Op
 };
 
 // "name(Tensor input, *, float eps=1e-5) -> Tensor"; ValueError that points at the fault.
 void parse_schema(std::string_view schema, OpDef& def);
 
-// Runs the op on `arguments` (def.parameters.size() of them, defaults filled in). `results` has def.results.size() slots.
-// With out.given(): out= call. In-place ops take their destination from arguments[0].
+// Runs the op on `arguments` (def.parameters.size() of them, defaults filled in). `results` has def.results.size()
+// slots. With out.given(): out= call. In-place ops take their destination from arguments[0].
 void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out = {});
 
 // The arguments of one call, defaults in place, on the stack for ops of up to twelve parameters.

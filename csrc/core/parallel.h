@@ -17,8 +17,8 @@ using RangeFn = void (*)(void* context, std::int64_t begin, std::int64_t end);
 void parallel_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFn fn, void* context);
 }  // namespace detail
 
-// fn(b, e) for consecutive chunks of `grain` elements (the last may be shorter); a range of at most `grain` runs inline.
-// An exception in fn is rethrown on the calling thread.
+// fn(b, e) for consecutive chunks of `grain` elements (the last may be shorter); a range of at most `grain` runs
+// inline. An exception in fn is rethrown on the calling thread.
 template <class F>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& fn) {
   if (end - begin <= grain) {

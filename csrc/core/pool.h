@@ -31,7 +31,9 @@ class ObjectPool {
  private:
   static constexpr std::size_t kSize = sizeof(T) > sizeof(void*) ? sizeof(T) : sizeof(void*);
   static constexpr int kMaxCached = 256;
-  struct Link { Link* next; };
+  struct Link {
+    Link* next;
+  };
   struct Cache {
     Link* head = nullptr;
     int count = 0;

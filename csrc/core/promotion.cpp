@@ -20,9 +20,7 @@ DType promote_slow(DType a, DType b) {
   if (a == DType::Bool) return b;
   if (category(b) >= 2) {
     if (category(a) == 1) return b;
-    if (is_complex(b)) {
-      return a == DType::Float64 || a == DType::Complex128 ? DType::Complex128 : b;
-    }
+    if (is_complex(b)) { return a == DType::Float64 || a == DType::Complex128 ? DType::Complex128 : b; }
     if (a == DType::Float16 && b == DType::BFloat16) return DType::Float32;
     return b;
   }
@@ -34,9 +32,7 @@ struct Table {
   DType entries[kNumDTypes][kNumDTypes];
   Table() {
     for (int a = 0; a < kNumDTypes; ++a) {
-      for (int b = 0; b < kNumDTypes; ++b) {
-        entries[a][b] = a == b ? DType(a) : promote_slow(DType(a), DType(b));
-      }
+      for (int b = 0; b < kNumDTypes; ++b) { entries[a][b] = a == b ? DType(a) : promote_slow(DType(a), DType(b)); }
     }
   }
 };

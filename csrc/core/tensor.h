@@ -31,13 +31,13 @@ class TensorImpl final : public Counted {
   std::int64_t numel = 1;
   Dims sizes, strides;
   DType dtype;
-  bool contiguous = true;      // row-major without gaps; kept by refresh()
-  bool conj = false;           // lazily conjugated: values are the conjugates of what is stored
-  bool neg = false;            // lazily negated
-  bool wrapped_number = false; // came from a Python number: weak in type promotion
-  bool inference = false;      // made in inference mode: no version counter, no autograd
-  bool requires_grad = false;  // leaf flag; non-leaves have a grad_fn in `autograd`
-  bool untracked_version = false;  // made by .data: in-place use does not advance the shared version
+  bool contiguous = true;            // row-major without gaps; kept by refresh()
+  bool conj = false;                 // lazily conjugated: values are the conjugates of what is stored
+  bool neg = false;                  // lazily negated
+  bool wrapped_number = false;       // came from a Python number: weak in type promotion
+  bool inference = false;            // made in inference mode: no version counter, no autograd
+  bool requires_grad = false;        // leaf flag; non-leaves have a grad_fn in `autograd`
+  bool untracked_version = false;    // made by .data: in-place use does not advance the shared version
   AutogradMeta* autograd = nullptr;  // owned
 
   // The Python object of this tensor, if any. Either the object owns us (owns_pyobj false) or, when only C++ still
@@ -75,7 +75,7 @@ class Tensor {
   [[nodiscard]] std::int64_t numel() const noexcept { return impl_->numel; }
   [[nodiscard]] IntSpan sizes() const noexcept { return impl_->sizes; }
   [[nodiscard]] IntSpan strides() const noexcept { return impl_->strides; }
-  [[nodiscard]] std::int64_t size(std::int64_t dim) const;    // negative dims count from the end; IndexError
+  [[nodiscard]] std::int64_t size(std::int64_t dim) const;  // negative dims count from the end; IndexError
   [[nodiscard]] std::int64_t stride(std::int64_t dim) const;
   [[nodiscard]] std::int64_t offset() const noexcept { return impl_->offset; }
   [[nodiscard]] DType dtype() const noexcept { return impl_->dtype; }
@@ -95,7 +95,9 @@ class Tensor {
     return static_cast<char*>(impl_->storage->data()) + impl_->offset * flambeau::itemsize(impl_->dtype);
   }
   template <class T>
-  [[nodiscard]] T* data() const noexcept { return static_cast<T*>(data()); }
+  [[nodiscard]] T* data() const noexcept {
+    return static_cast<T*>(data());
+  }
 
  private:
   Ref<TensorImpl> impl_;

@@ -18,9 +18,9 @@ T* copy_list(Span<T> items) {
 }  // namespace
 
 const char* name_of(Tag tag) {
-  static constexpr const char* names[] = {"None", "Tensor", "Tensor[]", "int", "int[]", "float", "float[]", "bool",
-                                          "bool[]", "Scalar", "Scalar[]", "str", "dtype", "device", "memory_format",
-                                          "Generator"};
+  static constexpr const char* names[] = {"None",    "Tensor", "Tensor[]",      "int",      "int[]",    "float",
+                                          "float[]", "bool",   "bool[]",        "Scalar",   "Scalar[]", "str",
+                                          "dtype",   "device", "memory_format", "Generator"};
   return names[static_cast<int>(tag)];
 }
 
@@ -57,9 +57,7 @@ void Value::clear_slow() noexcept {
 Value Value::own() const {
   Value copy;
   switch (tag_) {
-    case Tag::Tensor:
-      copy.set(Tensor::share(payload_.impl));
-      return copy;
+    case Tag::Tensor: copy.set(Tensor::share(payload_.impl)); return copy;
     case Tag::TensorList: copy.borrow_list(tag_, copy_list(tensors()), payload_.list.size); break;
     case Tag::IntList: copy.borrow_list(tag_, copy_list(ints()), payload_.list.size); break;
     case Tag::FloatList: copy.borrow_list(tag_, copy_list(floats()), payload_.list.size); break;

@@ -1,4 +1,5 @@
-// Value: one argument or result of an op. Arguments are borrowed (lists point at the caller's memory), results are owned.
+// Value: one argument or result of an op. Arguments are borrowed (lists point at the caller's memory), results are
+// owned.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,22 @@ namespace flambeau {
 
 // One per argument type a schema can spell.
 enum class Tag : std::uint8_t {
-  None, Tensor, TensorList, Int, IntList, Float, FloatList, Bool, BoolList, Scalar, ScalarList, Str,
-  DType, Device, MemoryFormat, Generator,
+  None,
+  Tensor,
+  TensorList,
+  Int,
+  IntList,
+  Float,
+  FloatList,
+  Bool,
+  BoolList,
+  Scalar,
+  ScalarList,
+  Str,
+  DType,
+  Device,
+  MemoryFormat,
+  Generator,
 };
 const char* name_of(Tag tag);
 
@@ -40,19 +55,60 @@ class Value {
   [[nodiscard]] bool is_none() const noexcept { return tag_ == Tag::None; }
 
   // Owning setters
-  void set(Tensor tensor) noexcept { clear(); tag_ = Tag::Tensor; owns_ = true; payload_.impl = tensor.release(); }
-  void set(std::vector<Tensor> tensors);                     // TensorList, owned
-  void set_int_list(std::vector<std::int64_t> values);       // IntList, owned
-  void set(std::int64_t value) noexcept { clear(); tag_ = Tag::Int; payload_.i = value; }
-  void set(double value) noexcept { clear(); tag_ = Tag::Float; payload_.d = value; }
-  void set(bool value) noexcept { clear(); tag_ = Tag::Bool; payload_.b = value; }
-  void set(const Scalar& value) noexcept { clear(); tag_ = Tag::Scalar; payload_.scalar = value; }
-  void set(DType value) noexcept { clear(); tag_ = Tag::DType; payload_.dtype = value; }
-  void set(Device value) noexcept { clear(); tag_ = Tag::Device; payload_.device = value; }
-  void set(MemoryFormat value) noexcept { clear(); tag_ = Tag::MemoryFormat; payload_.format = value; }
-  void set(Generator* value) noexcept { clear(); tag_ = Tag::Generator; payload_.generator = value; }
+  void set(Tensor tensor) noexcept {
+    clear();
+    tag_ = Tag::Tensor;
+    owns_ = true;
+    payload_.impl = tensor.release();
+  }
+  void set(std::vector<Tensor> tensors);                // TensorList, owned
+  void set_int_list(std::vector<std::int64_t> values);  // IntList, owned
+  void set(std::int64_t value) noexcept {
+    clear();
+    tag_ = Tag::Int;
+    payload_.i = value;
+  }
+  void set(double value) noexcept {
+    clear();
+    tag_ = Tag::Float;
+    payload_.d = value;
+  }
+  void set(bool value) noexcept {
+    clear();
+    tag_ = Tag::Bool;
+    payload_.b = value;
+  }
+  void set(const Scalar& value) noexcept {
+    clear();
+    tag_ = Tag::Scalar;
+    payload_.scalar = value;
+  }
+  void set(DType value) noexcept {
+    clear();
+    tag_ = Tag::DType;
+    payload_.dtype = value;
+  }
+  void set(Device value) noexcept {
+    clear();
+    tag_ = Tag::Device;
+    payload_.device = value;
+  }
+  void set(MemoryFormat value) noexcept {
+    clear();
+    tag_ = Tag::MemoryFormat;
+    payload_.format = value;
+  }
+  void set(Generator* value) noexcept {
+    clear();
+    tag_ = Tag::Generator;
+    payload_.generator = value;
+  }
   // Borrowing setters: what is pointed at has to outlive the Value. A null impl is an undefined Tensor.
-  void borrow(TensorImpl* impl) noexcept { clear(); tag_ = Tag::Tensor; payload_.impl = impl; }
+  void borrow(TensorImpl* impl) noexcept {
+    clear();
+    tag_ = Tag::Tensor;
+    payload_.impl = impl;
+  }
   void borrow(TensorSpan tensors) noexcept { borrow_list(Tag::TensorList, tensors.data(), tensors.size()); }
   void borrow(IntSpan values) noexcept { borrow_list(Tag::IntList, values.data(), values.size()); }
   void borrow(Span<double> values) noexcept { borrow_list(Tag::FloatList, values.data(), values.size()); }
@@ -99,7 +155,10 @@ class Value {
   [[nodiscard]] Generator* generator() const noexcept { return payload_.generator; }
 
  private:
-  struct List { const void* data; std::int64_t size; };
+  struct List {
+    const void* data;
+    std::int64_t size;
+  };
   union Payload {
     Payload() {}
     TensorImpl* impl;

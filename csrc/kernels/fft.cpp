@@ -14,7 +14,7 @@ namespace {
 using fft::Buffer;
 using fft::Plan;
 
-constexpr std::int64_t kColumns = 8;            // lines transformed together
+constexpr std::int64_t kColumns = 8;             // lines transformed together
 constexpr std::int64_t kParallelPoints = 16384;  // points per chunk of work
 
 // The lines of a tensor along one dim.
@@ -137,9 +137,8 @@ void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T
         const double odd_re = im + mirror_im, odd_im = mirror_re - re;
         const double w_re = turns.re[static_cast<std::size_t>(k)], w_im = turns.im[static_cast<std::size_t>(k)];
         const bool real = k == 0 || k == n;
-        target[k * to.step] = {
-            static_cast<T>((re + mirror_re + w_re * odd_re - w_im * odd_im) * halved),
-            real ? T(0) : static_cast<T>((im - mirror_im + w_re * odd_im + w_im * odd_re) * halved)};
+        target[k * to.step] = {static_cast<T>((re + mirror_re + w_re * odd_re - w_im * odd_im) * halved),
+                               real ? T(0) : static_cast<T>((im - mirror_im + w_re * odd_im + w_im * odd_re) * halved)};
       }
     }
   });
@@ -171,7 +170,8 @@ void half_to_odd(const Tensor& output, const Tensor& input, std::int64_t dim, T 
     plan->run(data, scratch, columns);
     for (std::int64_t c = 0; c < columns; ++c) {
       T* target = output.data<T>() + to.offset(first + c);
-      for (std::int64_t i = 0; i < n; ++i) target[i * to.step] = data.im[static_cast<std::size_t>(i * columns + c)] * scale;
+      for (std::int64_t i = 0; i < n; ++i)
+        target[i * to.step] = data.im[static_cast<std::size_t>(i * columns + c)] * scale;
     }
   });
 }
@@ -235,7 +235,8 @@ void dispatch_complex(const char* op, DType dtype, F&& fn) {
 }
 
 Tensor fft_c2c(const Tensor& input, IntSpan dim, double scale, bool forward) {
-  check(is_complex(input.dtype()), ErrorKind::Runtime, "fft_c2c: expected a complex input, got ", name_of(input.dtype()));
+  check(is_complex(input.dtype()), ErrorKind::Runtime, "fft_c2c: expected a complex input, got ",
+        name_of(input.dtype()));
   const Dims dims = checked_dims(input, dim, "fft_c2c");
   const Tensor result = empty(input.sizes(), input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
@@ -271,11 +272,12 @@ Tensor fft_r2c(const Tensor& input, std::int64_t dim, double scale) {
 }
 
 Tensor fft_c2r(const Tensor& input, std::int64_t dim, std::int64_t n, double scale) {
-  check(is_complex(input.dtype()), ErrorKind::Runtime, "fft_c2r: expected a complex input, got ", name_of(input.dtype()));
+  check(is_complex(input.dtype()), ErrorKind::Runtime, "fft_c2r: expected a complex input, got ",
+        name_of(input.dtype()));
   const std::int64_t d = checked_dims(input, IntSpan(&dim, 1), "fft_c2r")[0];
   check(n > 0, ErrorKind::Runtime, "fft_c2r: Invalid number of data points (", n, ") specified");
-  check(input.sizes()[d] >= n / 2 + 1, ErrorKind::Runtime, "fft_c2r: expected at least ", n / 2 + 1,
-        " points in dim ", d, ", got ", input.sizes()[d]);
+  check(input.sizes()[d] >= n / 2 + 1, ErrorKind::Runtime, "fft_c2r: expected at least ", n / 2 + 1, " points in dim ",
+        d, ", got ", input.sizes()[d]);
   Dims sizes(input.sizes());
   sizes[d] = n;
   const Tensor result = empty(sizes, to_real(input.dtype()), input.device());

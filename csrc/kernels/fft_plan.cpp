@@ -130,7 +130,8 @@ void Plan<T>::plan_bluestein() {
     double re, im;
     // k^2 mod 2n keeps the angle small; k < 2^31 in any buffer that fits memory twice over.
     unit_root(static_cast<std::int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) %
-                                        static_cast<unsigned __int128>(2 * n_)), 2 * n_, re, im);
+                                        static_cast<unsigned __int128>(2 * n_)),
+              2 * n_, re, im);
     const auto at = static_cast<std::size_t>(k);
     bluestein_->chirp_re[at] = re;
     bluestein_->chirp_im[at] = im;
@@ -158,7 +159,8 @@ void Plan<T>::run_bluestein(Buffer<T>& data, std::int64_t columns) const {
   work.resize(m * columns);
   auto each = [&](std::int64_t count, auto&& fn) {
     for (std::int64_t k = 0; k < count; ++k) {
-      for (std::int64_t c = 0; c < columns; ++c) fn(static_cast<std::size_t>(k), static_cast<std::size_t>(k * columns + c));
+      for (std::int64_t c = 0; c < columns; ++c)
+        fn(static_cast<std::size_t>(k), static_cast<std::size_t>(k * columns + c));
     }
   };
   each(n_, [&](std::size_t k, std::size_t at) {

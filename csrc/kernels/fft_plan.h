@@ -1,4 +1,5 @@
-// Plans of one-dimensional transforms: mixed-radix Stockham, Bluestein's algorithm for lengths with large prime factors.
+// Plans of one-dimensional transforms: mixed-radix Stockham, Bluestein's algorithm for lengths with large prime
+// factors.
 #pragma once
 
 #include <cstdint>

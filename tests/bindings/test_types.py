@@ -35,7 +35,11 @@ def test_device_parsing_and_equality():
 def test_size_is_a_tuple_with_numel():
     size = flambeau.Size([2, 3])
     assert size == (2, 3) and size.numel() == 6 and repr(size) == "torch.Size([2, 3])"
-    assert type(size + (4,)) is flambeau.Size and type(size[:1]) is flambeau.Size and size[0] == 2
+    assert (
+        type(size.__add__((4,))) is flambeau.Size
+        and type(size[:1]) is flambeau.Size
+        and size[0] == 2
+    )
     assert type(size * 2) is flambeau.Size
     assert pickle.loads(pickle.dumps(size)) == size
     with pytest.raises(TypeError):

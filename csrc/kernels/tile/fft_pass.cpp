@@ -19,13 +19,21 @@ struct Split {
   T re, im;
 };
 template <class T>
-inline Split<T> add(Split<T> a, Split<T> b) { return {a.re + b.re, a.im + b.im}; }
+inline Split<T> add(Split<T> a, Split<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
 template <class T>
-inline Split<T> sub(Split<T> a, Split<T> b) { return {a.re - b.re, a.im - b.im}; }
+inline Split<T> sub(Split<T> a, Split<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
 template <class T>
-inline Split<T> times_minus_i(Split<T> a) { return {a.im, -a.re}; }
+inline Split<T> times_minus_i(Split<T> a) {
+  return {a.im, -a.re};
+}
 template <class T>
-inline Split<T> scale(Split<T> a, T s) { return {a.re * s, a.im * s}; }
+inline Split<T> scale(Split<T> a, T s) {
+  return {a.re * s, a.im * s};
+}
 // x * y + z, rounded once where the level has the instruction: twiddle products are what costs accuracy.
 inline float fused(float x, float y, float z) {
 #ifdef __FMA__
