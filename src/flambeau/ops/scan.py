@@ -50,7 +50,7 @@ cumprod = native(
 
 @cumprod.vjp
 def _(grad, input, dim, dtype):
-    if input.dim() == 0 or input.numel() == 0:
+    if input.dim() == 0 or input.numel() == 0 or input.shape[dim] == 1:
         return grad
     wide = input.to(grad.dtype)
     if not (wide == 0).any().item():
