@@ -128,7 +128,7 @@ Tensor argmin(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim
   return position("argmin", ReduceId::ArgMin, input, dim, keepdim);
 }
 
-std::tuple<Tensor, Tensor> aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+std::tuple<Tensor, Tensor> aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim, const Out& out) {
   const DimMask mask = dim ? reduced_dims(IntSpan(&*dim, 1), input.dim()) : reduced_dims({}, input.dim());
   if (dim) {
     check_not_empty("aminmax", input, mask, false, ErrorKind::Index);
@@ -136,8 +136,19 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& input, std::optional<std::int64
     check(input.numel() > 0,
           "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   }
-  return {reduce("aminmax", ReduceId::Min, input, mask, keepdim, input.dtype()),
-          reduce("aminmax", ReduceId::Max, input, mask, keepdim, input.dtype())};
+  for (std::int64_t i = 0; i < out.count; ++i) {
+    check(out[i].dtype() == input.dtype(), "Expected out tensor to have dtype ", name_of(input.dtype()), ", but got ",
+          name_of(out[i].dtype()), " instead");
+  }
+  const auto one = [&](ReduceId id, std::int64_t i) {
+    Tensor result = reduce("aminmax", id, input, mask, keepdim, input.dtype());
+    if (!out.given()) return result;
+    Tensor target = output("aminmax", out, i, result.sizes(), result.dtype(), result.device());
+    if (!target.is_meta()) copy_into(target, result);
+    return target;
+  };
+  Tensor low = one(ReduceId::Min, 0);
+  return {low, one(ReduceId::Max, 1)};
 }
 
 ReduceId norm_id(double ord) {

@@ -157,6 +157,7 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
   std::int64_t size = minlength;
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     check(values[i] >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    check(values[i] < std::int64_t{1} << 40, "bincount: expected values below 2^40, got ", values[i]);
     size = std::max(size, values[i] + 1);
   }
   const std::int64_t sizes[] = {size};
@@ -241,7 +242,9 @@ Tensor histogram_count(const Tensor& input, TensorSpan edges, const Tensor& weig
         at = -1;
         break;
       }
-      const std::int64_t bin = std::min<std::int64_t>(std::upper_bound(edge, edge + n, value) - edge - 1, n - 2);
+      // Edges that are not sorted would give any position: keep it inside.
+      const std::int64_t found = std::upper_bound(edge, edge + n, value) - edge - 1;
+      const std::int64_t bin = std::clamp<std::int64_t>(found, 0, n - 2);
       at = at * sizes[d] + bin;
     }
     if (at >= 0) out.data<double>()[at] += w.defined() ? w.data<double>()[i] : 1;

@@ -215,17 +215,29 @@ void check_nonempty(const char* op, const Tensor& input, std::int64_t dim) {
         " to have non-zero size.");
 }
 
-std::tuple<Tensor, Tensor> kthvalue(const Tensor& input, std::int64_t k, std::int64_t dim, bool keepdim) {
+std::tuple<Tensor, Tensor> kthvalue(const Tensor& input, std::int64_t k, std::int64_t dim, bool keepdim,
+                                    const Out& out) {
   dim = wrap_dim(dim, input.dim());
   if (is_complex(input.dtype())) throw_bad_dtype("kthvalue_cpu", input.dtype());
   check_nonempty("kthvalue", input, dim);
   const std::int64_t n = input.dim() == 0 ? 1 : input.sizes()[dim];
   check(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension ", dim);
+  check(!out.given() || out[0].storage() != input.storage(),
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        "location. Please clone() the tensor before performing the operation.");
   check_sortable("kthvalue", input, n);
-  return pick_one(input, dim, keepdim, [k](auto& pairs, const auto* x, std::int64_t size) {
+  auto picked = pick_one(input, dim, keepdim, [k](auto& pairs, const auto* x, std::int64_t size) {
     all_pairs(pairs, x, size, false);
     return nth_position(pairs, k - 1);
   });
+  if (!out.given()) return picked;
+  for (std::int64_t i = 0; i < 2; ++i) {
+    Tensor& result = i == 0 ? std::get<0>(picked) : std::get<1>(picked);
+    Tensor target = output("kthvalue", out, i, result.sizes(), result.dtype(), result.device());
+    if (!target.is_meta()) copy_into(target, result);
+    result = target;
+  }
+  return picked;
 }
 
 // The lower median. NaN wins unless it is ignored, and then only if there is nothing else.
