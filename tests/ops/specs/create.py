@@ -12,7 +12,8 @@ def spec(name, reference, *calls, errors=NOT_A_SIZE, result="float32", **options
         return [Sample(call) for call in calls]
 
     return OpSpec(name, reference, samples, dtypes=("float32",), grad=False, views=False, method=False,
-                  meta=False, inplace=False,                  errors=errors, result_dtype=lambda dtype: result, **options)  # fmt: skip
+                  meta=False, inplace=False,
+                  errors=errors, result_dtype=lambda dtype: result, **options)  # fmt: skip
 
 
 def like(name, reference):
