@@ -116,6 +116,37 @@ def test_workers_have_seeds_of_their_own():
     assert len(set(first)) == 4
 
 
+class Images(data.Dataset):
+    """Large enough for shared memory, in nested containers."""
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        return {
+            "image": flambeau.full((64, 64), index),
+            "pair": (flambeau.full((80, 64), -index), index),
+        }
+
+
+@pytest.mark.parametrize(
+    "dtype", [flambeau.float32, flambeau.bfloat16, flambeau.bool, flambeau.complex64]
+)
+def test_large_batches_arrive_whole(dtype):
+    def collate(samples):
+        batch = data.default_collate(samples)
+        return {"image": batch["image"].to(dtype), "pair": batch["pair"]}
+
+    batches = list(data.DataLoader(Images(), 4, num_workers=2, collate_fn=collate))
+    for i, batch in enumerate(batches):
+        expected = flambeau.arange(4 * i, 4 * i + 4)
+        assert flambeau.equal(batch["image"][:, 5, 7], expected.to(dtype))
+        assert batch["image"].shape == (4, 64, 64)
+        assert flambeau.equal(batch["pair"][0][:, 79, 63], -expected)
+        assert flambeau.equal(batch["pair"][1], expected)
+        batch["image"].zero_()  # the memory is the receiver's own
+
+
 def test_error_of_a_worker_carries_its_traceback():
     with pytest.raises(KeyError, match=r"(?s)in DataLoader worker process 1.*__getitem__.*seven"):
         list(data.DataLoader(Squares(fail_at=7), 4, num_workers=2))

@@ -16,6 +16,7 @@ from multiprocessing import connection
 
 import flambeau
 
+from . import _transfer
 from .dataloader import _DatasetKind, make_fetcher
 from .sampler import draw_seed
 
@@ -75,8 +76,8 @@ def _end_of_iteration(worker_id):
     return ("end", worker_id)
 
 
-def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn, drop_last, seed, init_fn, worker_id,
-                 num_workers, persistent):  # fmt: skip
+def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, collate_fn, drop_last, seed, init_fn,
+                 worker_id, num_workers, persistent):  # fmt: skip
     """Body of a worker process."""
     global worker_info
     try:
@@ -96,7 +97,16 @@ def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn
             fetcher = make()
         except Exception as error:
             failure = RemoteError(error, f"in DataLoader worker process {worker_id}")
-        _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make)
+
+        def answer(number, data):
+            if channel is not None:
+                try:
+                    data = _transfer.send(data, channel)
+                except OSError as error:  # no memory, no descriptors
+                    data = RemoteError(error, f"in DataLoader worker process {worker_id}")
+            results.put((number, worker_id, data))
+
+        _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make)
     except KeyboardInterrupt:
         return  # the parent reports it
     finally:
@@ -106,7 +116,7 @@ def _worker_main(kind, dataset, tasks, results, stop, auto_collation, collate_fn
             results.close()
 
 
-def _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make):
+def _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make):
     """Answer tasks until there are no more, or nobody to ask."""
     parent = os.getppid()
     while not stop.is_set():
@@ -119,7 +129,7 @@ def _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make):
         if task is None:
             return
         if task == "resume":
-            results.put((task, None))
+            answer(task, None)
             if kind == _DatasetKind.Iterable:
                 fetcher = make()
             continue
@@ -128,7 +138,7 @@ def _serve(kind, tasks, results, stop, fetcher, failure, worker_id, make):
             data, failure = failure, None
         else:
             data = _fetch(fetcher, kind, index, worker_id)
-        results.put((number, data))
+        answer(number, data)
         del data
 
 
@@ -158,22 +168,26 @@ class MultiProcessIterator:
     def __init__(self, loader):
         self._loader = loader
         context = loader.multiprocessing_context or multiprocessing
-        self._workers, self._tasks = [], []
+        self._workers, self._tasks, self._channels = [], [], []
         self._results = context.Queue()
         self._stop = context.Event()
         self._base_seed = draw_seed(loader.generator)
         for worker_id in range(loader.num_workers):
             tasks = context.Queue()
+            own, channel = _transfer.new_channel()
             worker = context.Process(
                 target=_worker_main,
                 args=(
-                    loader._dataset_kind, loader.dataset, tasks, self._results, self._stop, loader._auto_collation,
-                    loader.collate_fn, loader.drop_last, self._base_seed + worker_id, loader.worker_init_fn,
-                    worker_id, loader.num_workers, loader.persistent_workers,
+                    loader._dataset_kind, loader.dataset, tasks, self._results, channel, self._stop,
+                    loader._auto_collation, loader.collate_fn, loader.drop_last, self._base_seed + worker_id,
+                    loader.worker_init_fn, worker_id, loader.num_workers, loader.persistent_workers,
                 ),
                 daemon=True,
             )  # fmt: skip
             worker.start()
+            if channel is not None:
+                channel.close()
+            self._channels.append(own)
             self._tasks.append(tasks)
             self._workers.append(worker)
         # Runs when this object goes and at exit; must not refer to it.
@@ -183,6 +197,7 @@ class MultiProcessIterator:
             os.getpid(),
             list(self._workers),
             list(self._tasks),
+            list(self._channels),
             self._results,
             self._stop,
         )
@@ -246,7 +261,8 @@ class MultiProcessIterator:
             if not ready:
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
             if reader in ready or reader.poll(0.1):
-                return self._results.get()
+                number, worker_id, data = self._results.get()
+                return number, _transfer.receive(data, self._channels[worker_id])
             self._check_workers()
 
     def _check_workers(self):
@@ -322,7 +338,7 @@ class MultiProcessIterator:
         return len(self._loader._index_sampler)
 
 
-def _shutdown(owner, workers, tasks, results, stop):
+def _shutdown(owner, workers, tasks, sockets, results, stop):
     """End all workers: ask, wait a little, then insist."""
     if os.getpid() != owner:
         return  # a copy of the iterator in a forked process: the workers are not its own
@@ -338,3 +354,6 @@ def _shutdown(owner, workers, tasks, results, stop):
     for channel in [*tasks, results]:
         channel.cancel_join_thread()
         channel.close()
+    for channel in sockets:
+        if channel is not None:
+            channel.close()
