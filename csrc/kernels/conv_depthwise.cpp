@@ -89,6 +89,13 @@ void load_plane(Plane& plane, const Geometry& g, const float* source) {
   for (std::int64_t y = 0; y < g.h; ++y) plane.put(y + g.ph, g.pw, 1, source + y * g.w, g.w);
 }
 
+// How far row y of an output plane may be written: a whole number of vectors, as long as what spills over lies in rows
+// of the same plane that are written later.
+std::int64_t row_length(std::int64_t width, std::int64_t rows_left) {
+  const std::int64_t whole = (width + kDepthwiseSlack - 1) / kDepthwiseSlack * kDepthwiseSlack;
+  return whole - width <= rows_left * width ? whole : width;
+}
+
 std::int64_t plane_grain(const ConvProblem& conv) {
   return std::max<std::int64_t>(1, 262144 / std::max<std::int64_t>(1, conv.out_size() * conv.taps()));
 }
@@ -118,7 +125,7 @@ void depthwise_forward(const ConvProblem& conv, const float* input, const float*
         for (std::int64_t q = 0; q < multiplier; ++q) {
           const std::int64_t oc = channel * multiplier + q;
           g_tile->row(output + ((image * conv.out_channels + oc) * g.oh + y) * g.ow, rows.data(), weight + oc * taps,
-                      taps, g.ow, bias != nullptr ? bias[oc] : 0.0F);
+                      taps, row_length(g.ow, g.oh - 1 - y), bias != nullptr ? bias[oc] : 0.0F);
         }
       }
     }
