@@ -41,14 +41,22 @@ void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std:
   if (n == 0) return;
   const LineWalk<2> walk(sizes, last, {to.strides(), from.strides()});
   const std::int64_t sa = to.strides()[dim], sb = from.strides()[dim];
-  walk.run(0, walk.lines(), [&](const std::int64_t* at) {
-    for (std::size_t k = 0; k < to_positions.size(); ++k) {
-      const auto position = static_cast<std::int64_t>(k);
-      const std::int64_t a = from_is_indexed ? position : to_positions[k],
-                         b = from_is_indexed ? to_positions[k] : position;
-      fn(at[0] + a * sa, at[1] + b * sb, n, ta, tb);
-    }
-  });
+  const auto count = static_cast<std::int64_t>(to_positions.size());
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    walk.run(0, walk.lines(), [&](const std::int64_t* at) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const std::int64_t position = to_positions[static_cast<std::size_t>(k)];
+        const std::int64_t a = from_is_indexed ? k : position, b = from_is_indexed ? position : k;
+        fn(at[0] + a * sa, at[1] + b * sb, n, ta, tb);
+      }
+    });
+  };
+  // Reading by index writes each position once, so it may be cut; writing by index keeps its order.
+  const std::int64_t per_index = std::max<std::int64_t>(n * walk.lines(), 1);
+  if (from_is_indexed)
+    parallel_for(0, count, std::max<std::int64_t>(32768 / per_index, 1), run);
+  else
+    run(0, count);
 }
 
 Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, const Out& out) {
