@@ -49,3 +49,19 @@ def test_mini_learns_xor():
     spec.loader.exec_module(mini)
     losses = mini.train()
     assert losses[-1] < 0.01 < losses[0]
+
+
+def test_every_public_op_has_a_docstring():
+    from flambeau import ops
+
+    public = {name: op for name, op in vars(ops).items() if not name.startswith("_") and callable(op)}
+    assert not [name for name, op in public.items() if not (op.__doc__ or "").strip()]
+
+
+def test_every_public_op_is_on_the_reference_page():
+    from flambeau import ops
+
+    page = (ROOT / "docs/reference/ops.md").read_text()
+    public = [name for name, op in vars(ops).items() if not name.startswith("_") and callable(op)]
+    missing = [name for name in public if f"`{name}(" not in page and name not in ("verify", "annotations")]
+    assert not missing, "run: make generate"

@@ -89,7 +89,7 @@ def overload(name, *ops, methods=(), properties=(), doc=None):
     The last entry may be a Python function: it gets the calls that no schema accepts.
     """
     chosen = _C._make_overload(name, tuple(ops))
-    chosen.__doc__ = doc or ops[0].__doc__
+    chosen.__doc__ = doc or next((op.__doc__ for op in ops if op.__doc__), None)
     chosen.__module__ = sys._getframe(1).f_globals["__name__"]
     _set_methods(chosen, methods)
     _set_properties(chosen, properties)
