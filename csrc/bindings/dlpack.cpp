@@ -10,8 +10,13 @@ namespace flambeau::python {
 
 namespace {
 
-struct DLDevice { std::int32_t type, id; };
-struct DLDataType { std::uint8_t code, bits; std::uint16_t lanes; };
+struct DLDevice {
+  std::int32_t type, id;
+};
+struct DLDataType {
+  std::uint8_t code, bits;
+  std::uint16_t lanes;
+};
 struct DLTensor {
   void* data;
   DLDevice device;
@@ -26,7 +31,9 @@ struct DLManagedTensor {
   void* context;
   void (*deleter)(DLManagedTensor*);
 };
-struct DLVersion { std::uint32_t major, minor; };
+struct DLVersion {
+  std::uint32_t major, minor;
+};
 struct DLManagedTensorVersioned {
   DLVersion version;
   void* context;
@@ -153,8 +160,10 @@ std::int64_t checked_extent(const DLTensor& dl, IntSpan sizes, IntSpan strides, 
 template <class Managed>
 Tensor import_managed(Managed* managed) {
   const DLTensor& dl = managed->tensor;
-  if (dl.device.type != kCpu) buffer_error(concat("from_dlpack: expected a CPU array, got device type ", dl.device.type));
-  if (dl.ndim < 0 || dl.ndim > kMaxDims) buffer_error(concat("from_dlpack: expected at most ", kMaxDims, " dims, got ", dl.ndim));
+  if (dl.device.type != kCpu)
+    buffer_error(concat("from_dlpack: expected a CPU array, got device type ", dl.device.type));
+  if (dl.ndim < 0 || dl.ndim > kMaxDims)
+    buffer_error(concat("from_dlpack: expected at most ", kMaxDims, " dims, got ", dl.ndim));
   const DType dtype = from_dl(dl.dtype);
   const Dims sizes(IntSpan(dl.shape, dl.ndim));
   for (std::int64_t size : sizes) {
@@ -175,7 +184,9 @@ Tensor import_managed(Managed* managed) {
   }
   const std::int64_t bytes = checked_extent(dl, sizes, strides, dtype);
   void* data = static_cast<char*>(dl.data) + dl.byte_offset;
-  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(std::min<std::int64_t>(itemsize(dtype), 8)) != 0) {
+  if (reinterpret_cast<std::uintptr_t>(data) %
+          static_cast<std::uintptr_t>(std::min<std::int64_t>(itemsize(dtype), 8)) !=
+      0) {
     buffer_error("from_dlpack: expected data aligned to its element size");
   }
   TensorImpl* impl = TensorImpl::create(Storage::wrap(data, bytes, release, managed), dtype);
@@ -194,7 +205,8 @@ PyObject* consume(PyObject* capsule, int copy) {
     read_only = (managed->flags & kReadOnly) != 0;
   }
   // A tensor has no read-only state: writing through one would change (or crash on) memory its owner protects.
-  if (read_only && copy == 0) buffer_error("from_dlpack: expected a writable array with copy=False, got a read-only one");
+  if (read_only && copy == 0)
+    buffer_error("from_dlpack: expected a writable array with copy=False, got a read-only one");
   const Tensor imported = import_managed(managed);
   PyCapsule_SetName(capsule, kUsedName<Managed>);  // from here on the storage owns it
   return wrap(copy == 1 || read_only ? clone(imported) : imported);
@@ -209,9 +221,10 @@ PyObject* from_dlpack(PyObject*, PyObject* args) {
     if (PyCapsule_IsValid(capsule, kName<DLManagedTensorVersioned>) != 0) {
       return consume<DLManagedTensorVersioned>(capsule, copy);
     }
-    check(PyCapsule_IsValid(capsule, kName<DLManagedTensor>) != 0,
-          "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
-          "have already constructed a tensor from it once.");
+    check(
+        PyCapsule_IsValid(capsule, kName<DLManagedTensor>) != 0,
+        "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
+        "have already constructed a tensor from it once.");
     return consume<DLManagedTensor>(capsule, copy);
   });
 }

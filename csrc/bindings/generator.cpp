@@ -12,9 +12,9 @@ namespace {
 // Byte layout of PyTorch's CPU generator state: the Torch7 structure, then the cached float32 normal.
 struct State {
   std::uint64_t initial_seed;
-  std::int32_t left;    // draws until the next block update, plus one
+  std::int32_t left;  // draws until the next block update, plus one
   std::int32_t seeded;
-  std::uint64_t next;   // position in the block
+  std::uint64_t next;  // position in the block
   std::uint64_t words[Generator::kN];
   double normal_x, normal_y, normal_rho;
   std::int32_t normal_is_valid, padding;
@@ -80,11 +80,12 @@ PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     PyObject* object = Py_None;
     static const char* names[] = {"device", nullptr};
-    if (PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Generator", const_cast<char**>(names), &object) == 0) throw_python();
+    if (PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Generator", const_cast<char**>(names), &object) == 0)
+      throw_python();
     Device device;
     if (object != Py_None) {
-      check(to_device(object, device), ErrorKind::Type, "Generator: expected device to be a torch.device or a string, got ",
-            Py_TYPE(object)->tp_name);
+      check(to_device(object, device), ErrorKind::Type,
+            "Generator: expected device to be a torch.device or a string, got ", Py_TYPE(object)->tp_name);
     }
     check(device.type == DeviceType::CPU, "Generator: expected device cpu, got ", device);
     return wrap_generator(type, new Generator);
@@ -218,7 +219,8 @@ PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0, nullptr}};
-PyType_Spec spec = {"flambeau._C.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+PyType_Spec spec = {"flambeau._C.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                    slots};
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 // calling a module without hooks, reading a parameter, buffer or submodule as an attribute, and setting a plain
 // attribute. Everything else (registration rules, hooks, messages) is Python: flambeau/nn/modules/module.py.
 //
-// The type adds nothing to the layout of object: subclasses bring their own __dict__, so pickling, copying, assignment of
+// The type adds nothing to the layout of object: subclasses bring their own __dict__, so pickling, copying, assignment
+// of
 // __class__ and any mix of base classes work as with ordinary Python classes.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,8 +20,8 @@ struct Names {
   PyObject *parameters, *buffers, *modules, *non_persistent, *forward, *getattr_name, *getattribute_name;
   PyObject* hooks[4];
 } names;
-PyObject* tensor_type = nullptr;       // values of this type and modules take the registration path
-PyObject* module_class = nullptr;      // nn.Module
+PyObject* tensor_type = nullptr;         // values of this type and modules take the registration path
+PyObject* module_class = nullptr;        // nn.Module
 PyObject* register_attribute = nullptr;  // f(module, name, value)
 PyObject* call_with_hooks = nullptr;     // f(module, args, kwargs)
 PyObject* python_getattr = nullptr;      // Module.__getattr__
@@ -67,8 +68,8 @@ int delete_attribute(PyObject* self, PyObject* name) {
   return PyObject_GenericSetAttr(self, name, nullptr);
 }
 
-// __setattr__ and __delattr__ are methods, not slots: with a slot, object.__setattr__(module, ...), which programs use to
-// keep a submodule unregistered, would be refused.
+// __setattr__ and __delattr__ are methods, not slots: with a slot, object.__setattr__(module, ...), which programs use
+// to keep a submodule unregistered, would be refused.
 PyObject* module_setattr(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   if (count != 2 || !PyUnicode_Check(args[0])) {
     PyErr_SetString(PyExc_TypeError, "__setattr__: expected a name and a value");
@@ -150,8 +151,7 @@ PyObject* adopt_module_class(PyObject*, PyObject* cls) {
   }
   auto* type = reinterpret_cast<PyTypeObject*>(cls);
   if (PyType_IsSubtype(type, module_base_type) && _PyType_Lookup(type, names.getattr_name) == python_getattr &&
-      _PyType_Lookup(type, names.getattribute_name) ==
-          _PyType_Lookup(module_base_type, names.getattribute_name)) {
+      _PyType_Lookup(type, names.getattribute_name) == _PyType_Lookup(module_base_type, names.getattribute_name)) {
     type->tp_getattro = module_getattro;
     PyType_Modified(type);
   }
@@ -190,8 +190,8 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 PyType_Spec spec = {"flambeau._C.ModuleBase", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-// `__torch_function__ = _disabled_torch_function_impl`: ops take instances of the class as plain tensors. The parser looks
-// for this function by name; called directly, it just calls.
+// `__torch_function__ = _disabled_torch_function_impl`: ops take instances of the class as plain tensors. The parser
+// looks for this function by name; called directly, it just calls.
 PyObject* disabled_torch_function_impl(PyObject*, PyObject* args) {
   PyObject *function, *types, *positional = nullptr, *keywords = nullptr;
   if (PyArg_ParseTuple(args, "OO|OO", &function, &types, &positional, &keywords) == 0) return nullptr;

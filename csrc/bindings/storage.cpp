@@ -11,8 +11,7 @@ namespace flambeau::python {
 namespace {
 
 struct StorageObject {
-  PyObject_HEAD
-  Storage* storage;  // owned reference
+  PyObject_HEAD Storage* storage;  // owned reference
 };
 
 PyTypeObject* storage_type = nullptr;
@@ -48,7 +47,8 @@ PyObject* storage_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       throw_python();
     }
     Device device;
-    if (device_object != Py_None) check(to_device(device_object, device), ErrorKind::Type, "UntypedStorage: expected a device");
+    if (device_object != Py_None)
+      check(to_device(device_object, device), ErrorKind::Type, "UntypedStorage: expected a device");
     if (source == nullptr) return wrap_storage(type, Storage::allocate(0, device));
     if (PyLong_Check(source) != 0) {
       const long long bytes = PyLong_AsLongLong(source);
@@ -104,13 +104,12 @@ PyObject* resize(PyObject* self, PyObject* size) {
   });
 }
 
-PyMethodDef methods[] = {
-    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first byte."},
-    {"nbytes", nbytes, METH_NOARGS, "Size in bytes."},
-    {"size", nbytes, METH_NOARGS, "Size in bytes."},
-    {"resizable", resizable, METH_NOARGS, "Whether the memory belongs to Flambeau's allocator."},
-    {"resize_", resize, METH_O, "Change the size; keeps the common prefix."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"data_ptr", data_ptr, METH_NOARGS, "Address of the first byte."},
+                         {"nbytes", nbytes, METH_NOARGS, "Size in bytes."},
+                         {"size", nbytes, METH_NOARGS, "Size in bytes."},
+                         {"resizable", resizable, METH_NOARGS, "Whether the memory belongs to Flambeau's allocator."},
+                         {"resize_", resize, METH_O, "Change the size; keeps the common prefix."},
+                         {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef properties[] = {
     {"device", device, nullptr, "Where the bytes are.", nullptr},
     {"_cdata", key, nullptr, "Equal for two objects exactly when they are the same storage.", nullptr},
@@ -124,7 +123,8 @@ PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>("The bytes that one or more
                        {Py_bf_getbuffer, reinterpret_cast<void*>(&storage_getbuffer)},
                        {Py_bf_releasebuffer, reinterpret_cast<void*>(&storage_releasebuffer)},
                        {0, nullptr}};
-PyType_Spec spec = {"flambeau._C.StorageBase", sizeof(StorageObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+PyType_Spec spec = {"flambeau._C.StorageBase", sizeof(StorageObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                    slots};
 
 // _storage_of(tensor, type): the tensor's storage as an object of `type`
 PyObject* tensor_storage(PyObject*, PyObject* args) {
@@ -154,7 +154,8 @@ PyObject* tensor_over(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object, *dtype_object, *size_object, *stride_object;
     long long offset = 0;
-    if (PyArg_ParseTuple(args, "OOLOO:_tensor_over", &object, &dtype_object, &offset, &size_object, &stride_object) == 0) {
+    if (PyArg_ParseTuple(args, "OOLOO:_tensor_over", &object, &dtype_object, &offset, &size_object, &stride_object) ==
+        0) {
       throw_python();
     }
     Storage& storage = expect_storage(object);
@@ -183,7 +184,8 @@ PyObject* tensor_over(PyObject*, PyObject* args) {
   });
 }
 
-// _storage_over(buffer, offset, nbytes, type): storage on the memory of a buffer object (a mapped file), kept alive by it
+// _storage_over(buffer, offset, nbytes, type): storage on the memory of a buffer object (a mapped file), kept alive by
+// it
 PyObject* storage_over(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object, *type;
@@ -195,7 +197,8 @@ PyObject* storage_over(PyObject*, PyObject* args) {
     if (offset < 0 || bytes < 0 || offset > view->len || bytes > view->len - offset) {
       const auto length = view->len;
       PyBuffer_Release(view.get());
-      fail(ErrorKind::Value, "expected offset and size within a buffer of ", length, " bytes, got ", offset, " and ", bytes);
+      fail(ErrorKind::Value, "expected offset and size within a buffer of ", length, " bytes, got ", offset, " and ",
+           bytes);
     }
     void* data = static_cast<char*>(view->buf) + offset;
     auto release = [](void* context) noexcept {
@@ -209,11 +212,10 @@ PyObject* storage_over(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {
-    {"_storage_of", tensor_storage, METH_VARARGS, nullptr},
-    {"_tensor_over", tensor_over, METH_VARARGS, nullptr},
-    {"_storage_over", storage_over, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {{"_storage_of", tensor_storage, METH_VARARGS, nullptr},
+                           {"_tensor_over", tensor_over, METH_VARARGS, nullptr},
+                           {"_storage_over", storage_over, METH_VARARGS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -37,7 +37,9 @@ struct Channels {
   std::int64_t batch = 1, channels = 1, inner = 1, itemsize = 4;
   bool columns = false;
   std::int64_t rows() const { return batch * inner; }
-  std::int64_t chunk_rows() const { return std::max({std::int64_t{1}, kGrain / std::max<std::int64_t>(channels, 1), (rows() + 63) / 64}); }
+  std::int64_t chunk_rows() const {
+    return std::max({std::int64_t{1}, kGrain / std::max<std::int64_t>(channels, 1), (rows() + 63) / 64});
+  }
   std::int64_t chunks() const { return (rows() + chunk_rows() - 1) / chunk_rows(); }
 };
 

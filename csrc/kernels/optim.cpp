@@ -41,11 +41,11 @@ void check_row(const char* op, const Row& row) {
   if (real != DType::Float32 && real != DType::Float64 && !is_reduced_float(real)) throw_bad_dtype(op, param.dtype());
   for (int i = 0; i < row.count; ++i) {
     const Tensor& tensor = row.tensors[i];
-    check(tensor.sizes() == param.sizes(), ErrorKind::Shape, op, ": expected parameter, gradient and state of one shape, got ",
-          param.sizes(), " and ", tensor.sizes(), ".");
-    check(is_complex(tensor.dtype()) == is_complex(param.dtype()) && is_differentiable(tensor.dtype()), ErrorKind::Dtype, op,
-          ": expected parameter, gradient and state of one dtype, got ", name_of(param.dtype()), " and ",
-          name_of(tensor.dtype()), ".");
+    check(tensor.sizes() == param.sizes(), ErrorKind::Shape, op,
+          ": expected parameter, gradient and state of one shape, got ", param.sizes(), " and ", tensor.sizes(), ".");
+    check(is_complex(tensor.dtype()) == is_complex(param.dtype()) && is_differentiable(tensor.dtype()),
+          ErrorKind::Dtype, op, ": expected parameter, gradient and state of one dtype, got ", name_of(param.dtype()),
+          " and ", name_of(tensor.dtype()), ".");
   }
 }
 
@@ -93,17 +93,18 @@ void check_lengths(const char* op, TensorSpan params, std::initializer_list<Tens
 
 // step += 1 in place; returns the new value.
 double advance(const char* op, const Tensor& step) {
-  check(step.numel() == 1 && is_floating(step.dtype()), op, ": expected step counts as one-element floating point tensors, got ",
-        name_of(step.dtype()), " ", step.sizes(), ".");
+  check(step.numel() == 1 && is_floating(step.dtype()), op,
+        ": expected step counts as one-element floating point tensors, got ", name_of(step.dtype()), " ", step.sizes(),
+        ".");
   if (step.is_meta()) return 1;
   const double next = item(step).to_double() + 1;
   fill(step, Scalar(next));
   return next;
 }
 
-void adam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs,
-               TensorSpan steps, double lr, double beta1, double beta2, double weight_decay, double eps, bool amsgrad,
-               bool maximize, bool decoupled) {
+void adam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_avg_sqs,
+               TensorSpan max_exp_avg_sqs, TensorSpan steps, double lr, double beta1, double beta2, double weight_decay,
+               double eps, bool amsgrad, bool maximize, bool decoupled) {
   check_lengths("adam_step", params, {grads, exp_avgs, exp_avg_sqs, steps});
   if (amsgrad) check_lengths("adam_step", params, {max_exp_avg_sqs});
   AdamStep settings{lr, beta1, beta2, weight_decay, eps, 0, 0, amsgrad, maximize, decoupled};
@@ -123,8 +124,8 @@ void adam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorS
   }
 }
 
-void sgd_step(TensorSpan params, TensorSpan grads, TensorSpan momentum_buffers, double lr, double momentum, double dampening,
-              double weight_decay, bool nesterov, bool maximize, bool first) {
+void sgd_step(TensorSpan params, TensorSpan grads, TensorSpan momentum_buffers, double lr, double momentum,
+              double dampening, double weight_decay, bool nesterov, bool maximize, bool first) {
   check_lengths("sgd_step", params, {grads});
   if (momentum != 0) check_lengths("sgd_step", params, {momentum_buffers});
   const SgdStep settings{lr, momentum, dampening, weight_decay, nesterov, maximize, first};

@@ -94,8 +94,10 @@ void check_std(const Tensor& std) {
 
 // result = result * std + mean, in result's own dtype with one rounding per operation; operands broadcast to it.
 void scale_and_shift(const Tensor& result, const Tensor* std, const Tensor* mean) {
-  const Tensor wide_std = std != nullptr ? expand_to(to_dtype(*std, to_real(result.dtype())), result.sizes(), "normal") : result;
-  const Tensor wide_mean = mean != nullptr ? expand_to(to_dtype(*mean, result.dtype()), result.sizes(), "normal") : result;
+  const Tensor wide_std =
+      std != nullptr ? expand_to(to_dtype(*std, to_real(result.dtype())), result.sizes(), "normal") : result;
+  const Tensor wide_mean =
+      mean != nullptr ? expand_to(to_dtype(*mean, result.dtype()), result.sizes(), "normal") : result;
   const Tensor* operands[] = {&result, &wide_std, &wide_mean};
   dispatch_all(result.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -103,8 +105,10 @@ void scale_and_shift(const Tensor& result, const Tensor* std, const Tensor* mean
       using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
       SerialOrder(operands, 3).run([&](char* const* at) {
         T& value = *reinterpret_cast<T*>(at[0]);
-        if (std != nullptr) value = convert<T>(convert<Wide>(value) * convert<Wide>(*reinterpret_cast<const T*>(at[1])));
-        if (mean != nullptr) value = convert<T>(convert<Wide>(value) + convert<Wide>(*reinterpret_cast<const T*>(at[2])));
+        if (std != nullptr)
+          value = convert<T>(convert<Wide>(value) * convert<Wide>(*reinterpret_cast<const T*>(at[1])));
+        if (mean != nullptr)
+          value = convert<T>(convert<Wide>(value) + convert<Wide>(*reinterpret_cast<const T*>(at[2])));
       });
     } else if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) {
       using Real = decltype(T::re);

@@ -15,9 +15,7 @@ namespace flambeau::random {
 
 // [0, 1): 24 bits of one draw, or 53 bits of two.
 inline float unit_float(Generator& g) { return static_cast<float>(g.random() & 0xffffffU) * 0x1p-24F; }
-inline double unit_double(Generator& g) {
-  return static_cast<double>(g.random64() & 0x1fffffffffffffULL) * 0x1p-53;
-}
+inline double unit_double(Generator& g) { return static_cast<double>(g.random64() & 0x1fffffffffffffULL) * 0x1p-53; }
 
 template <class T>
 T unit(Generator& g) {

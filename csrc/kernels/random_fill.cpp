@@ -216,7 +216,8 @@ void fill_normal(const Tensor& out, double mean, double std, Generator* generato
 void fill_exponential(const Tensor& out, double lambda, Generator* generator) {
   check(is_floating(out.dtype()),
         "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
-        "specified ", torch_name_of(out.dtype()));
+        "specified ",
+        torch_name_of(out.dtype()));
   check(lambda > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambda);
   if (!begin(out, "exponential_")) return;
   Generator& g = generator_or_default(generator);
@@ -287,7 +288,8 @@ Tensor cauchy_(const Tensor& input, double median, double sigma, Generator* gene
   check(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
   check(is_floating(input.dtype()),
         "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-        "specified ", torch_name_of(input.dtype()));
+        "specified ",
+        torch_name_of(input.dtype()));
   fill_real<&cauchy>(input, "cauchy_", median, sigma, generator);
   return input;
 }

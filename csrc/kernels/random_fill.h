@@ -40,8 +40,8 @@ class SerialOrder {
   int count_;
   std::int64_t numel_;
   char* base_[kMax];
-  Dims sizes_;           // innermost first
-  Dims strides_[kMax];   // in bytes
+  Dims sizes_;          // innermost first
+  Dims strides_[kMax];  // in bytes
 };
 
 // out[...] = draw() in that order.

@@ -37,14 +37,19 @@ decltype(auto) dispatch_real(DType dtype, F&& fn) {
   });
 }
 
-template <class T> inline constexpr int kDigits = std::numeric_limits<T>::digits;
-template <> inline constexpr int kDigits<Half> = 11;
-template <> inline constexpr int kDigits<BFloat16> = 8;
+template <class T>
+inline constexpr int kDigits = std::numeric_limits<T>::digits;
+template <>
+inline constexpr int kDigits<Half> = 11;
+template <>
+inline constexpr int kDigits<BFloat16> = 8;
 template <class T>
 inline constexpr bool kFloating = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 template <class T>
-std::int64_t round_trip(std::int64_t value) { return convert<std::int64_t>(convert<T>(value)); }
+std::int64_t round_trip(std::int64_t value) {
+  return convert<std::int64_t>(convert<T>(value));
+}
 
 // The nearest bounds that a floating type holds, where `from` + 1 or `to` - 1 rounds across them.
 template <class T>
@@ -79,10 +84,11 @@ void check_bound(std::int64_t value, const char* name) {
     }
     constexpr std::int64_t exact = std::int64_t{1} << kDigits<T>;
     if (value < -exact || value > exact) {
-      queue_warning(concat(name, " is out of bounds [-(2^", kDigits<T>, "), 2^", kDigits<T>,
-                           "]. Due to precision limitations ", c_name(dtype),
-                           " can support discrete uniform distribution only within this range. This warning will become "
-                           "an error in version 1.7 release, please fix the code in advance"));
+      queue_warning(
+          concat(name, " is out of bounds [-(2^", kDigits<T>, "), 2^", kDigits<T>, "]. Due to precision limitations ",
+                 c_name(dtype),
+                 " can support discrete uniform distribution only within this range. This warning will become "
+                 "an error in version 1.7 release, please fix the code in advance"));
     }
   }
 }
@@ -216,12 +222,12 @@ Tensor randperm(std::int64_t n, Generator* generator, std::optional<DType> dtype
   check(!is_complex(type), ErrorKind::NotImplemented, "\"randperm\" not implemented for '", torch_name_of(type), "'");
   dispatch_real(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const bool fits = kFloating<T> ? n <= (std::int64_t{1} << kDigits<T>) + 1
-                                   : n == 0 || round_trip<T>(n - 1) == n - 1;
+    const bool fits = kFloating<T> ? n <= (std::int64_t{1} << kDigits<T>)+1 : n == 0 || round_trip<T>(n - 1) == n - 1;
     check(fits, "randperm: expected n - 1 to be exact in ", name_of(type), ", got n=", n,
           ": value cannot be converted to type without overflow");
   });
-  const Tensor result = output("randperm", out, 0, {n}, type, out.given() ? out[0].device() : device.value_or(Device{}));
+  const Tensor result =
+      output("randperm", out, 0, {n}, type, out.given() ? out[0].device() : device.value_or(Device{}));
   if (result.is_meta()) return result;
   const Tensor dense = result.is_contiguous() ? result : empty({n}, type);
   Generator& g = generator_or_default(generator);

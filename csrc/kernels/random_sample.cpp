@@ -21,7 +21,9 @@ decltype(auto) dispatch_real_float(const char* op, DType dtype, F&& fn) {
 }
 
 template <class T>
-T load(const char* at) { return *reinterpret_cast<const T*>(at); }
+T load(const char* at) {
+  return *reinterpret_cast<const T*>(at);
+}
 
 // out[...] = one or zero with probability p[...]; p has out's shape. float64 probabilities are compared with 53 bits.
 void fill_bernoulli_each(const Tensor& out, const Tensor& p, Generator* generator) {
@@ -195,7 +197,8 @@ void draw_with_replacement(const T* weights, Rows rows, std::int64_t samples, st
     for (std::int64_t j = 0; j < rows.categories; ++j) {
       const C weight = convert<C>(weights[j]);
       check(!(weight < 0), "invalid multinomial distribution (encountering probability entry < 0)");
-      check(std::isfinite(weight), "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+      check(std::isfinite(weight),
+            "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
       sum += weight;
       cumulative[static_cast<std::size_t>(j)] = sum;
     }
@@ -206,7 +209,8 @@ void draw_with_replacement(const T* weights, Rows rows, std::int64_t samples, st
   }
 }
 
-// Exponential race: the `samples` largest of weight / Exp(1). Ties fall as in PyTorch's topk, which uses these algorithms.
+// Exponential race: the `samples` largest of weight / Exp(1). Ties fall as in PyTorch's topk, which uses these
+// algorithms.
 template <class T>
 void race(const T* weights, const T* clocks, Rows rows, std::int64_t samples, std::int64_t* to) {
   using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -252,15 +256,15 @@ void check_weights(const T* weights, Rows rows) {
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement, Generator* generator,
                    const Out& out) {
   check(input.dim() == 1 || input.dim() == 2, "prob_dist must be 1 or 2 dim");
-  check(is_floating(input.dtype()), "multinomial only supports floating-point dtypes for input, got: ",
-        torch_name_of(input.dtype()));
+  check(is_floating(input.dtype()),
+        "multinomial only supports floating-point dtypes for input, got: ", torch_name_of(input.dtype()));
   check(num_samples > 0, "cannot sample n_sample <= 0 samples");
   const Rows rows{input.dim() == 1 ? 1 : input.sizes()[0], input.size(-1)};
   check(replacement || num_samples <= rows.categories,
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   check(rows.categories <= (std::int64_t{1} << 24), "number of categories cannot exceed 2^24");
-  check(!out.given() || out[0].dtype() == DType::Int64, "multinomial expects Long tensor out, got: ",
-        out.given() ? torch_name_of(out[0].dtype()) : "");
+  check(!out.given() || out[0].dtype() == DType::Int64,
+        "multinomial expects Long tensor out, got: ", out.given() ? torch_name_of(out[0].dtype()) : "");
   Dims sizes;
   if (input.dim() == 2) sizes.push_back(rows.count);
   sizes.push_back(num_samples);
@@ -289,8 +293,10 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
 // dropout in training mode: input * mask, where mask is 1 / (1 - p) with probability 1 - p and else 0.
 std::tuple<Tensor, Tensor> dropout_with_mask(const Tensor& input, double p, Generator* generator) {
   check(is_floating(input.dtype()) || input.dtype() >= DType::Complex64,
-        "dropout: expected a floating point input, got ", name_of(input.dtype()), ": result type Float can't be cast to "
-        "the desired output type ", torch_name_of(input.dtype()));
+        "dropout: expected a floating point input, got ", name_of(input.dtype()),
+        ": result type Float can't be cast to "
+        "the desired output type ",
+        torch_name_of(input.dtype()));
   const Tensor mask = empty_like(input);
   fill_bernoulli(mask, 1 - p, generator);
   const Tensor result = empty_like(input);

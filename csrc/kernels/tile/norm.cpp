@@ -228,9 +228,9 @@ void affine3_columns(const void* grad, const void* in, void* dx, std::int64_t ro
 
 template <class T>
 void add() {
-  static constexpr NormTable table{
-      &layer_forward<T>, &layer_backward<T>,  &run_moments<T>,    &affine<T>,       &affine3<T>,
-      &dots<T>,          &columns_moments<T>, &affine_columns<T>, &dots_columns<T>, &affine3_columns<T>};
+  static constexpr NormTable table{&layer_forward<T>, &layer_backward<T>, &run_moments<T>,     &affine<T>,
+                                   &affine3<T>,       &dots<T>,           &columns_moments<T>, &affine_columns<T>,
+                                   &dots_columns<T>,  &affine3_columns<T>};
   add_table(TableId::Norm, dtype_of<T>, &table, kLevel);
 }
 

@@ -9,7 +9,9 @@ namespace {
 [[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
 [[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
 template <class T>
-[[gnu::always_inline]] inline T larger(T a, T b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline T larger(T a, T b) {
+  return a > b ? a : b;
+}
 
 // out: param, exp_avg, exp_avg_sq, max_exp_avg_sq (amsgrad). in: grad.
 //   m += (1 - beta1) * (g - m);  v = beta2 * v + (1 - beta2) * g * g;  p -= step_size * m / (sqrt(v) / root2 + eps)

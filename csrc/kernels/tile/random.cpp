@@ -1,5 +1,5 @@
-// Box-Muller on blocks of 16 uniforms: u[0..7] give radii sqrt(-2 log(1 - u)), u[8..15] angles 2 pi u; the block becomes
-// radius * cos(angle) and radius * sin(angle), times std plus mean. n is a multiple of 16.
+// Box-Muller on blocks of 16 uniforms: u[0..7] give radii sqrt(-2 log(1 - u)), u[8..15] angles 2 pi u; the block
+// becomes radius * cos(angle) and radius * sin(angle), times std plus mean. n is a multiple of 16.
 #include "simd/loops.h"
 #include "simd/math.h"
 

@@ -5,8 +5,8 @@
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-// out[i] = from + u * width with u = low 24 bits of the tempered word / 2^24, rounded once; what comes out as `to` becomes
-// `from`. in: n raw words of the state.
+// out[i] = from + u * width with u = low 24 bits of the tempered word / 2^24, rounded once; what comes out as `to`
+// becomes `from`. in: n raw words of the state.
 void uniform_tile(void* const* out, const void* const* in, std::int64_t n, const void* params) noexcept {
   const UniformRange& range = *static_cast<const UniformRange*>(params);
   float* __restrict to = static_cast<float*>(out[0]);
