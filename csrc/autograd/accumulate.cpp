@@ -61,6 +61,21 @@ void run_hook(Hook& hook, Tensor tensor) {
   hook.before(box, 0);
 }
 
+// Waits without the GIL: whoever holds the mutex may be waiting for it.
+class PatientLock {
+ public:
+  explicit PatientLock(std::mutex& mutex) : lock_(mutex, std::try_to_lock) {
+    if (lock_.owns_lock()) [[likely]]
+      return;
+    void* state = release_gil != nullptr ? release_gil() : nullptr;
+    lock_.lock();
+    if (state != nullptr) acquire_gil(state);
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node(kRunsFirst), leaf_(leaf) { add_output(leaf); }
@@ -110,10 +125,9 @@ Tensor add_gradients(Tensor a, Tensor b) {
   return add(a, b);
 }
 
-Grads AccumulateGrad::apply(Grads&& grads) {
-  Tensor grad = std::move(grads[0]);
+void AccumulateGrad::accumulate(Tensor grad) {
+  const PatientLock lock(mutex_);
   Meta& meta = ensure_meta(leaf_);
-  if (!requires_grad(leaf_)) return {};  // requires_grad_(False) since the forward
   if (!meta.grad.defined()) {
     meta.grad = adopt_gradient(leaf_, std::move(grad));
   } else if (mode.grad) {
@@ -125,8 +139,13 @@ Grads AccumulateGrad::apply(Grads&& grads) {
     arguments[1].borrow(grad.impl());
     call_values(add_inplace, arguments, 2);
   }
-  if (meta.rare) {
-    const auto hooks = meta.rare->post_accumulate_hooks;  // a hook may remove itself
+}
+
+Grads AccumulateGrad::apply(Grads&& grads) {
+  if (!requires_grad(leaf_)) return {};  // requires_grad_(False) since the forward
+  accumulate(std::move(grads[0]));
+  if (const Meta* meta = meta_of(leaf_); meta->rare) {
+    const auto hooks = meta->rare->post_accumulate_hooks;  // a hook may remove itself
     for (const auto& entry : hooks) run_hook(*entry.second, leaf_);
   }
   return {};

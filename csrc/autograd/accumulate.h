@@ -1,6 +1,8 @@
 // AccumulateGrad: the end of the tape, where cotangents become `.grad` of a leaf.
 #pragma once
 
+#include <mutex>
+
 #include "autograd/node.h"
 
 namespace flambeau::autograd {
@@ -15,7 +17,9 @@ class AccumulateGrad final : public Node {
   void visit(NodeVisitor& visitor) const override { visitor.tensor(leaf_); }
 
  private:
+  void accumulate(Tensor grad);
   Tensor leaf_;
+  std::mutex mutex_;  // two threads may add to one leaf: kernels on large tensors run without the GIL
 };
 
 // a + b. In place on `a` where nobody else can see it and no history is wanted.

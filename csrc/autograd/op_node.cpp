@@ -12,7 +12,7 @@ struct Renamed {
   const char* node;
 };
 constexpr Renamed kRenamed[] = {
-    {"batch_norm", "NativeBatchNorm0"},
+    {"_batch_norm", "NativeBatchNorm0"},
     {"bfloat16", "ToCopy0"},
     {"chunk", "Split0"},
     {"clamp", "Clamp1"},

@@ -294,3 +294,19 @@ def test_collection_leaves_tensors_in_use_alone():
     y.backward()
     assert x.note[0] is x
     assert x.grad is not None
+
+
+def test_threads_add_to_one_large_leaf():
+    x = flambeau.ones(200_000, requires_grad=True)
+    factor = flambeau.ones(200_000)
+
+    def work():
+        for _ in range(10):
+            (x * factor).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (x.grad.min().item(), x.grad.max().item()) == (40.0, 40.0)
