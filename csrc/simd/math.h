@@ -181,11 +181,15 @@ template <class T>
 // difference: one scaling step less.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> exp_normal(Vec<T> x) {
+#if FLAMBEAU_VEC_BYTES == 64
+  return exp(x);  // scaling is one instruction here
+#else
   constexpr T kLow = sizeof(T) == 4 ? T(-87.3) : T(-708.3), kHigh = sizeof(T) == 4 ? T(89) : T(710);
   x = min(Vec<T>(kHigh), max(Vec<T>(kLow), x));
   Vec<T> n;
   const Vec<T> r = reduce_ln2(x, n);
   return (Vec<T>(T(1)) + expm1_reduced(r)) * pow2(n);  // 2^128 is the bit pattern of infinity
+#endif
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) {

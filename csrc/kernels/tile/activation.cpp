@@ -124,15 +124,16 @@ struct Normal {
 template <class T>
 struct Gelu {
   explicit Gelu(const void*) {}
-  // -inf Phi(-inf) is 0, not NaN.
-  Vec<T> operator()(Vec<T> x) const { return max(Vec<T>(-Constants<T>::kMax), x) * normal(x).cdf; }
+  // Below -100 Phi is 0 in all but name: the limit keeps -inf from becoming NaN.
+  Vec<T> operator()(Vec<T> x) const { return max(k<T>(-100), x) * normal(x).cdf; }
 };
 template <class T>
 struct GeluGrad {
   explicit GeluGrad(const void*) {}
   Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
     const Normal<T> n = normal(x);
-    return grad * (n.cdf + x * n.bell * k<T>(0.39894228040143267794));
+    const Vec<T> limited = min(k<T>(100), max(k<T>(-100), x));
+    return grad * (n.cdf + limited * n.bell * k<T>(0.39894228040143267794));
   }
 };
 template <class T>

@@ -16,7 +16,9 @@ struct Erfc {
     const Vec<float> high = from_bits<float>(bits(z) & ~0xfff);
     const Vec<float> bell = exp(-high * high) * exp(-(z - high) * (z + high));
     const Vec<float> tail = Vec<float>(2.0F) * t * poly(t, kTail) * bell;
-    return select(x != x, x, select(x < Vec<float>(0.0F), Vec<float>(2.0F) - tail, tail));
+    // Near 0 the alternating terms of P would cost digits.
+    const Vec<float> outer = select(x < Vec<float>(0.0F), Vec<float>(2.0F) - tail, tail);
+    return select(x != x, x, select(abs(x) < Vec<float>(0.5F), one - erf(x), outer));
   }
 };
 
