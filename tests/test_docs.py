@@ -54,7 +54,9 @@ def test_mini_learns_xor():
 def test_every_public_op_has_a_docstring():
     from flambeau import ops
 
-    public = {name: op for name, op in vars(ops).items() if not name.startswith("_") and callable(op)}
+    public = {
+        name: op for name, op in vars(ops).items() if not name.startswith("_") and callable(op)
+    }
     assert not [name for name, op in public.items() if not (op.__doc__ or "").strip()]
 
 
@@ -63,5 +65,7 @@ def test_every_public_op_is_on_the_reference_page():
 
     page = (ROOT / "docs/reference/ops.md").read_text()
     public = [name for name, op in vars(ops).items() if not name.startswith("_") and callable(op)]
-    missing = [name for name in public if f"`{name}(" not in page and name not in ("verify", "annotations")]
+    missing = [
+        name for name in public if f"`{name}(" not in page and name not in ("verify", "annotations")
+    ]
     assert not missing, "run: make generate"

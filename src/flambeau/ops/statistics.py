@@ -327,10 +327,15 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         common = (x1.new_empty(()) * x2.new_empty(())).dtype
         x1, x2 = x1.to(common), x2.to(common)
     if not (common.is_floating_point or common.is_complex):
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common}")
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {common}"
+        )
     if x1.shape != x2.shape:
         x1, x2 = broadcast_tensors(x1, x2)
-    n1, n2 = _floored(vector_norm(x1, 2, dim, True), eps), _floored(vector_norm(x2, 2, dim, True), eps)
+    n1, n2 = (
+        _floored(vector_norm(x1, 2, dim, True), eps),
+        _floored(vector_norm(x2, 2, dim, True), eps),
+    )
     return ((x1 / n1) * (x2 / n2)).sum(dim)
 
 
