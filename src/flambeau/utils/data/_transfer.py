@@ -1,8 +1,8 @@
 """Batches from workers to the parent through shared memory.
 
 The large tensors of a batch are laid out in one anonymous memory file (memfd); its descriptor travels through a
-socket, everything else through the queue. Nothing has a name, so nothing is left
-behind however a process ends. Where the system has no memfd, tensors are pickled.
+socket, everything else through the queue. Nothing has a name, so nothing is left behind however a process ends.
+Where the system has no memfd, tensors are pickled.
 """
 
 import mmap
