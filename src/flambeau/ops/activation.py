@@ -201,7 +201,7 @@ def _(grad, grad_output, input, approximate):
     return grad * grad_output * sech * (slope + 0.5 * input * (curve - 2 * bend * slope.square()))
 
 
-silu = unary("silu", "input * sigmoid(input), also called swish.", methods=("_silu",))
+silu = unary("silu", "input * sigmoid(input), also called swish.", methods=())
 _silu_backward = native(
     "silu_backward(Tensor grad_output, Tensor input) -> Tensor",
     doc="grad_output times the derivative of silu at input.",
@@ -227,9 +227,7 @@ def _(grad, grad_output, input):
     return grad * grad_output * gate * (1 - gate) * (2 + input * (1 - 2 * gate))
 
 
-mish = unary(
-    "mish", "input * tanh(softplus(input)); Misra, 2019, arXiv:1908.08681.", methods=("_mish",)
-)
+mish = unary("mish", "input * tanh(softplus(input)); Misra, 2019, arXiv:1908.08681.", methods=())
 _mish_backward = native(
     "mish_backward(Tensor grad_output, Tensor input) -> Tensor",
     doc="grad_output times the derivative of mish at input.",
@@ -330,7 +328,7 @@ def _(grad, result):
     return _hardtanh_backward(grad, result, 0.0, 6.0)
 
 
-hardsigmoid = unary("hardsigmoid", "min(max(input + 3, 0), 6) / 6.", methods=("_hardsigmoid",))
+hardsigmoid = unary("hardsigmoid", "min(max(input + 3, 0), 6) / 6.", methods=())
 
 
 @hardsigmoid.vjp
@@ -338,7 +336,7 @@ def _(grad, input):
     return where((input > -3) & (input < 3), grad / 6, 0)
 
 
-hardswish = unary("hardswish", "input * hardsigmoid(input).", methods=("_hardswish",))
+hardswish = unary("hardswish", "input * hardsigmoid(input).", methods=())
 
 
 _hardswish_backward = native(

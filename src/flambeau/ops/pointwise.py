@@ -5,11 +5,11 @@ from flambeau import _C
 from .registry import native
 
 
-def unary(name, doc, *, methods=(), inplace=True, out=True, non_differentiable=""):
+def unary(name, doc, *, methods=None, inplace=True, out=True, non_differentiable=""):
     """Declare `name(Tensor input) -> Tensor`; the method has the op's name unless `methods` says otherwise."""
     return native(
         f"{name}(Tensor input) -> Tensor",
-        methods=methods or (name,),
+        methods=(name,) if methods is None else methods,
         inplace=inplace,
         out=out,
         non_differentiable=non_differentiable,
@@ -21,7 +21,7 @@ def binary(
     name,
     doc,
     *,
-    methods=(),
+    methods=None,
     inplace=True,
     out=True,
     non_differentiable="",
@@ -31,7 +31,7 @@ def binary(
     """Declare `name(Tensor input, Tensor other) -> Tensor`; with numbers=False, other has to be a tensor."""
     return native(
         f"{name}(Tensor input, {'Tensor' if numbers else 'OnlyTensor'} {other}) -> Tensor",
-        methods=methods or (name,),
+        methods=(name,) if methods is None else methods,
         inplace=inplace,
         out=out,
         non_differentiable=non_differentiable,

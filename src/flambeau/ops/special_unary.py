@@ -161,7 +161,7 @@ def _(grad, input, other):
 
 
 def _special(name, doc, **options):
-    return unary(f"special_{name}", doc, methods=(f"_special_{name}",), inplace=False, **options)
+    return unary(f"special_{name}", doc, methods=(), inplace=False, **options)
 
 
 i0 = unary("i0", "Modified Bessel function of the first kind, order 0.")
@@ -235,7 +235,7 @@ def special_ndtr(input):
 _xlog1py = binary(
     "special_xlog1py",
     "input * log1p(other), and 0 where input is 0.",
-    methods=("_special_xlog1py",),
+    methods=(),
     inplace=False,
 )
 
@@ -259,7 +259,7 @@ special_xlog1py = overload(
 _zeta = binary(
     "special_zeta",
     "Hurwitz zeta function, the sum of (k + other)^-input.",
-    methods=("_special_zeta",),
+    methods=(),
     inplace=False,
 )
 
@@ -315,7 +315,7 @@ for _name in _POLYNOMIALS:
         binary(
             _full,
             f"The {_name.replace('_', ' ')} of degree n at input.",
-            methods=(f"_{_full}",),
+            methods=(),
             inplace=False,
             other="n",
             non_differentiable=SPECIAL,
@@ -323,7 +323,6 @@ for _name in _POLYNOMIALS:
         number_first(_full, other="n", non_differentiable=SPECIAL),
     )
 
-# PyTorch has the methods but not under these names: they served the declarations only.
 __all__ = [
     "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
     "sigmoid",
