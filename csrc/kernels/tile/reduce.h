@@ -77,6 +77,12 @@ template <class Op>
 inline typename Op::Lane fold_few(const typename Op::In* x, std::int64_t n) noexcept {
   using L = typename Op::Lane;
   constexpr int small = 8;
+  if (n < small) {  // one after another, the order PyTorch adds so few in
+    L total = Op::lane_identity();
+    for (std::int64_t i = 0; i < n; ++i)
+      total = i == 0 ? Op::map(load_one<L>(x[0])) : Op::fold(total, Op::map(load_one<L>(x[i])));
+    return total;
+  }
   L few[small];
   for (int s = 0; s < small; ++s) few[s] = Op::lane_identity();
   std::int64_t i = 0;
