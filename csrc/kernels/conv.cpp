@@ -115,7 +115,6 @@ Path choose(const ConvProblem& p, DType dtype, bool channels_last) {
   // more.
   const std::int64_t weights = p.out_channels * p.in_channels / p.groups * p.taps();
   if (static_cast<double>(weights) * static_cast<double>(p.batch * p.out_size()) < 1e6) return Path::Patches;
-  if (!channels_last && p.groups == 1 && p.batch * p.out_size() <= 128 && weights >= 500000) return Path::Patches;
   return Path::Library;
 }
 

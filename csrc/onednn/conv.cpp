@@ -39,6 +39,18 @@ Desc activation(const Convolution& conv, const Dims& dims) {
 
 Desc any(const Desc& user) { return {user.get_dims(), user.get_data_type(), dnnl::memory::format_tag::any}; }
 
+// Few positions: the library's blocked kernels lose to its channels-last one, and the reorders cost next to nothing.
+constexpr std::int64_t kFewPositions = 128;
+
+Desc inner_layout(const Convolution& conv, const Desc& user) {
+  if (conv.channels_last) return user;
+  std::int64_t positions = conv.batch;
+  for (std::int64_t d = 0; d < conv.spatial; ++d) positions *= conv.out[d];
+  Convolution last = conv;
+  last.channels_last = true;
+  return positions <= kFewPositions && conv.groups == 1 ? activation(last, user.get_dims()) : any(user);
+}
+
 void weight_layout(const Convolution& conv, Plan& plan) {
   const std::int64_t per_out = conv.out_channels / conv.groups, per_in = conv.in_channels / conv.groups;
   Dims dims = spatial_dims(conv, per_out, per_in, conv.kernel);
@@ -56,8 +68,8 @@ std::shared_ptr<const Plan> build(const Key& key) {
   plan->user_input = activation(conv, spatial_dims(conv, conv.batch, conv.in_channels, conv.in));
   plan->user_output = activation(conv, spatial_dims(conv, conv.batch, conv.out_channels, conv.out));
   weight_layout(conv, *plan);
-  const Desc input = conv.channels_last ? plan->user_input : any(plan->user_input);
-  const Desc output = conv.channels_last ? plan->user_output : any(plan->user_output);
+  const Desc input = inner_layout(conv, plan->user_input);
+  const Desc output = inner_layout(conv, plan->user_output);
   const Desc weight = any(plan->user_weight);
   Dims stride(conv.stride, conv.stride + conv.spatial), padding(conv.padding, conv.padding + conv.spatial), dilation;
   for (std::int64_t d = 0; d < conv.spatial; ++d) dilation.push_back(conv.dilation[d] - 1);
