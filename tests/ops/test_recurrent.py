@@ -1,4 +1,4 @@
-"""Whole recurrent networks against their cells: layers, directions, packed sequences, and gradients of the fused kernels."""
+"""Whole recurrent networks against their cells: directions, packed sequences, gradients of the fused kernels."""
 
 import numpy as np
 import pytest
