@@ -1,4 +1,6 @@
 // flambeau._C
+#include <array>
+
 #include "bindings/autograd.h"
 #include "bindings/module_base.h"
 #include "bindings/python.h"
@@ -6,6 +8,7 @@
 #include "core/allocator.h"
 #include "core/determinism.h"
 #include "core/parallel.h"
+#include "core/tile.h"
 
 NB_MODULE(_C, m) {
   using namespace flambeau;
@@ -24,6 +27,7 @@ NB_MODULE(_C, m) {
   if (python::init_module_base(m.ptr()) < 0) python::throw_python();
   m.def("get_num_threads", &num_threads, "Threads that kernels may use.");
   m.def("set_num_threads", &set_num_threads, nanobind::arg("num"), "Set how many threads kernels may use.");
+  m.def("_cpu_level", [] { return std::array{"baseline", "avx2", "avx512"}[static_cast<std::size_t>(cpu_level())]; });
   m.def("_memory_stats", [] {
     const memory::Stats stats = memory::stats();
     nanobind::dict result;

@@ -49,8 +49,7 @@ def cpu_model() -> str:
 
 def cpu_level() -> str:
     """Level of the kernels in use: baseline, avx2 or avx512."""
-    level = getattr(flambeau._C, "cpu_level", None)
-    return str(level()) if level is not None else "unknown"
+    return str(flambeau._C._cpu_level())
 
 
 def settings() -> str:
