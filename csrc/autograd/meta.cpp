@@ -152,6 +152,16 @@ void rebase_history(const Tensor& tensor, const Ref<Node>& node) {
   grad_fn(tensor);                                      // regenerates the view's own history from the base
 }
 
+void reshape_history(const Tensor& tensor, const Ref<Node>& node) {
+  Meta* meta = node ? &ensure_meta(tensor) : meta_of(tensor);
+  if (meta == nullptr) return;
+  if (meta->base.defined() && meta->needs_replay()) meta->rare->steps.push_back(window_step(tensor));
+  if (!node) return;
+  replace_grad_fn(*meta, node, node->add_output(tensor));
+  tensor.impl()->requires_grad = false;
+  meta->attr_version = tensor.storage()->version();
+}
+
 void check_inplace(const Tensor& tensor, const char* op, bool records) {
   (void)op;
   const TensorImpl* impl = tensor.impl();

@@ -65,6 +65,8 @@ void set_history(const Tensor& output, const Ref<Node>& node, std::uint32_t outp
 // After an in-place op: makes `node` the history, through CopySlices on the base when `tensor` is a view. Adds the
 // node's output entry. bump_version() comes first.
 void rebase_history(const Tensor& tensor, const Ref<Node>& node);
+// After an in-place op that changed only the geometry (t_, squeeze_): the tensor's own history, never its base's.
+void reshape_history(const Tensor& tensor, const Ref<Node>& node);  // node may be null: nothing was recorded
 // Before an in-place op: the leaf, view-origin and inference rules, as PyTorch's errors. `records`: grad mode is on
 // and some differentiable argument requires grad.
 void check_inplace(const Tensor& tensor, const char* op, bool records);

@@ -395,6 +395,7 @@ void call_inplace(const OpDef& def, Value* arguments, Value* results) {
     run_resolved(def, arguments, results, {});
     bump_mutated(def, arguments, 0);
     results[0].set(Tensor(target));
+    if (def.inplace_view) autograd::reshape_history(target, nullptr);
     return;
   }
   const Rules::Reads reads = def.rules->reads(needed);
@@ -402,7 +403,11 @@ void call_inplace(const OpDef& def, Value* arguments, Value* results) {
   run_resolved(def, arguments, results, {});
   bump_mutated(def, arguments, 0);
   results[0].set(Tensor(target));
-  autograd::rebase_history(target, Ref<Node>(node));
+  if (def.inplace_view) {
+    autograd::reshape_history(target, Ref<Node>(node));
+  } else {
+    autograd::rebase_history(target, Ref<Node>(node));
+  }
   save_results(*node, results, reads);
 }
 

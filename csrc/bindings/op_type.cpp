@@ -253,6 +253,7 @@ PyObject* op_make_inplace(PyObject* self, PyObject*) {
     def->kernel = op.def->kernel;
     def->non_differentiable = op.def->non_differentiable;
     def->handles_lazy_bits = op.def->handles_lazy_bits;
+    def->inplace_view = def->is_view;  // t_(), squeeze_(): new geometry, same values
     def->is_view = false;
     check(!def->parameters.empty() && def->parameters[0].tag == Tag::Tensor, ErrorKind::Value, def->name,
           ": only an op whose first parameter is a Tensor has an in-place form");

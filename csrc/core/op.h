@@ -67,6 +67,7 @@ struct OpDef {
   const Rules* rules = nullptr;
   std::string non_differentiable;  // the stated reason, when there are no rules
   bool inplace = false;            // writes its first parameter and returns it
+  bool inplace_view = false;       // inplace, and only the geometry changes
   bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
   bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
   bool own_inplace_kernel = false;               // inplace, and the kernel writes the argument itself ("fill_")

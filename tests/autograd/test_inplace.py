@@ -290,3 +290,27 @@ def test_operand_that_is_also_the_target():
     gone = weakref.ref(y)
     del y
     assert gone() is None
+
+
+def test_change_of_the_geometry_of_a_view():
+    x = flambeau.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    w = flambeau.arange(6).float().view(3, 2)
+    base = x * 1.0
+    view = base[:, :]
+    view.t_()
+    assert base.grad_fn.name() == "MulBackward0"
+    assert autograd.grad((view * w).sum(), x, retain_graph=True)[0].tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+    view.mul_(w)
+    assert autograd.grad((base * base).sum(), x)[0].tolist() == [[0.0, 16.0, 96.0], [8.0, 90.0, 300.0]]
+
+
+def test_squeezed_view_is_still_a_view():
+    x = flambeau.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    base = x * 1.0
+    view = base[:1]
+    view.squeeze_()
+    view.mul_(2.0)
+    assert autograd.grad((base * base).sum(), x)[0].tolist() == [[8.0, 16.0, 24.0], [8.0, 10.0, 12.0]]
+    expanded = (x * 1.0)[:1].expand(2, 3)
+    expanded.squeeze_()
+    assert autograd.grad((expanded * expanded).sum(), x)[0].tolist() == [[4.0, 8.0, 12.0], [0.0, 0.0, 0.0]]
