@@ -48,6 +48,7 @@ PyObject* module_getattro(PyObject* self, PyObject* name) {
     if (value != nullptr) return Py_NewRef(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
+  if (python_getattr == nullptr) return PyObject_GenericGetAttr(self, name);  // before flambeau.nn: raises
   return PyObject_CallFunctionObjArgs(python_getattr, self, name, nullptr);
 }
 
@@ -76,6 +77,10 @@ PyObject* module_setattr(PyObject* self, PyObject* const* args, Py_ssize_t count
     return nullptr;
   }
   PyObject *name = args[0], *value = args[1];
+  if (tensor_type == nullptr) {  // before flambeau.nn is imported
+    if (PyObject_GenericSetAttr(self, name, value) < 0) return nullptr;
+    Py_RETURN_NONE;
+  }
   bool special = PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(tensor_type)) ||
                  PyObject_TypeCheck(value, module_base_type);
   if (!special) {
@@ -98,7 +103,7 @@ PyObject* module_delattr(PyObject* self, PyObject* name) {
 
 // Whether any hook has to run. Hook tables are dicts (or subclasses), made when the first hook is registered.
 bool has_hooks(PyObject* self) {
-  const Py_ssize_t count = PyList_GET_SIZE(global_hooks);
+  const Py_ssize_t count = global_hooks != nullptr ? PyList_GET_SIZE(global_hooks) : 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyDict_GET_SIZE(PyList_GET_ITEM(global_hooks, i)) != 0) return true;
   }
@@ -134,7 +139,7 @@ PyObject* call_forward(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* module_call(PyObject* self, PyObject* args, PyObject* kwargs) {
-  if (!has_hooks(self)) return call_forward(self, args, kwargs);
+  if (call_with_hooks == nullptr || !has_hooks(self)) return call_forward(self, args, kwargs);
   PyObject* keywords = kwargs != nullptr ? Py_NewRef(kwargs) : PyDict_New();
   if (keywords == nullptr) return nullptr;
   PyObject* result = PyObject_CallFunctionObjArgs(call_with_hooks, self, args, keywords, nullptr);
@@ -161,6 +166,10 @@ PyObject* adopt_module_class(PyObject*, PyObject* cls) {
 PyObject* configure_modules(PyObject*, PyObject* args) {
   PyObject *cls, *tensor, *setter, *caller, *hooks;
   if (PyArg_ParseTuple(args, "OOOOO!", &cls, &tensor, &setter, &caller, &PyList_Type, &hooks) == 0) return nullptr;
+  if (PyType_Check(cls) == 0 || PyType_Check(tensor) == 0 || PyCallable_Check(setter) == 0 || PyCallable_Check(caller) == 0) {
+    PyErr_SetString(PyExc_TypeError, "configure_modules: expected two classes and two functions");
+    return nullptr;
+  }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(hooks); ++i) {
     if (!PyDict_Check(PyList_GET_ITEM(hooks, i))) {
       PyErr_SetString(PyExc_TypeError, "configure_modules: expected a list of dicts");
