@@ -564,7 +564,7 @@ class Search:
             return ""
 
     def record(self, kind: str, call: str) -> None:
-        name = re.match(r"(?:call\(.*?\), ')?([\w.\[\]']+)", call.split("\t")[-1])
+        name = re.match(r"(?:call\(.*?\), ')?([\w.\[\]']+)", call.split("\t# ")[0].split("\t")[-1])
         key = f"{kind} | {name[1] if name else ''}"
         self.findings[key].append(call)
         if len(self.findings[key]) <= self.options.show:
