@@ -111,8 +111,7 @@ Path choose(const ConvProblem& p, DType dtype, bool channels_last) {
   if (dtype != DType::Float32) return is_reduced_float(dtype) ? Path::Library : Path::Patches;
   if (p.depthwise() && !channels_last) return Path::Depthwise;
   if (p.pointwise() && p.groups == 1) return channels_last ? Path::Rows : Path::Patches;
-  // Few positions and many weights: reordering the weights costs more than the product. Little work: calling costs
-  // more.
+  // Little work: calling the library costs more than the products.
   const std::int64_t weights = p.out_channels * p.in_channels / p.groups * p.taps();
   if (static_cast<double>(weights) * static_cast<double>(p.batch * p.out_size()) < 1e6) return Path::Patches;
   return Path::Library;
