@@ -124,7 +124,9 @@ Dims contiguous_strides(IntSpan sizes) {
   std::int64_t running = 1;
   for (std::int64_t i = sizes.size() - 1; i >= 0; --i) {
     strides[i] = running;
-    running *= std::max<std::int64_t>(sizes[i], 1);
+    // Wraps without undefined behaviour: a tensor without elements may have sizes whose product does not fit.
+    running = static_cast<std::int64_t>(static_cast<std::uint64_t>(running) *
+                                        static_cast<std::uint64_t>(std::max<std::int64_t>(sizes[i], 1)));
   }
   return strides;
 }

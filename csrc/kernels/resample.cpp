@@ -330,7 +330,7 @@ Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_
   check(!scales || scales->size() == out.size(), "interpolate: expected one scale factor per output size ", out,
         ", got ", scales ? scales->size() : 0);
   // Before the tables of weights: a result that can't be stored must not take its time.
-  check(checked_numel(out) < (std::int64_t{1} << 40), ErrorKind::Memory,
+  check(checked_numel(out) < (std::int64_t{1} << 33), ErrorKind::Memory,
         "interpolate: not enough memory for a result of sizes ", out);
   Problem p;
   for (std::int64_t d = 0; d < out.size(); ++d) {
