@@ -156,9 +156,16 @@ Py_ssize_t tensor_length(PyObject* self) {
   return static_cast<Py_ssize_t>(tensor.sizes()[0]);
 }
 
+// By identity: == compares elementwise. Optimizers look their state up by tensor.
+Py_hash_t tensor_hash(PyObject* self) {
+  const auto hash = static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4);
+  return hash == -1 ? -2 : hash;
+}
+
 PyType_Slot tensor_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
                               {Py_tp_traverse, reinterpret_cast<void*>(tensor_traverse)},
                               {Py_tp_clear, reinterpret_cast<void*>(tensor_clear)},
+                              {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
                               {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
                               {Py_tp_members, tensor_members},
                               {Py_tp_getset, tensor_getset},

@@ -55,9 +55,6 @@ class Tensor(_C.TensorBase):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    def __hash__(self):
-        return id(self)
-
     def __reversed__(self):
         return self if self.ndim == 0 else self.flip(0)
 

@@ -336,6 +336,8 @@ def sum_to_size(input, *size):
     """Sum over leading and expanded dims down to `size`, which must broadcast to the size of input."""
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
+    if not size:
+        return input.sum()  # also of a 0-d tensor, whose integers become int64
     lead = input.ndim - len(size)
     if lead < 0 or any(n not in (1, m) for n, m in zip(size, input.shape[lead:], strict=True)):
         raise RuntimeError(
