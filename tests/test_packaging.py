@@ -52,3 +52,9 @@ def test_one_copy_of_each_library_is_loaded():
     files = {line.split()[-1] for line in maps.read_text().splitlines() if "/" in line}
     for library in ("libdnnl", "libscipy_openblas.so"):
         assert len([file for file in files if Path(file).name.startswith(library)]) <= 1
+
+
+def test_stubs_are_in_the_package():
+    package = Path(flambeau.__file__).parent
+    for name in ("py.typed", "_C.pyi", "ops/__init__.pyi"):
+        assert (package / name).exists()
