@@ -299,9 +299,15 @@ def test_change_of_the_geometry_of_a_view():
     view = base[:, :]
     view.t_()
     assert base.grad_fn.name() == "MulBackward0"
-    assert autograd.grad((view * w).sum(), x, retain_graph=True)[0].tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+    assert autograd.grad((view * w).sum(), x, retain_graph=True)[0].tolist() == [
+        [0.0, 2.0, 4.0],
+        [1.0, 3.0, 5.0],
+    ]
     view.mul_(w)
-    assert autograd.grad((base * base).sum(), x)[0].tolist() == [[0.0, 16.0, 96.0], [8.0, 90.0, 300.0]]
+    assert autograd.grad((base * base).sum(), x)[0].tolist() == [
+        [0.0, 16.0, 96.0],
+        [8.0, 90.0, 300.0],
+    ]
 
 
 def test_squeezed_view_is_still_a_view():
@@ -310,7 +316,13 @@ def test_squeezed_view_is_still_a_view():
     view = base[:1]
     view.squeeze_()
     view.mul_(2.0)
-    assert autograd.grad((base * base).sum(), x)[0].tolist() == [[8.0, 16.0, 24.0], [8.0, 10.0, 12.0]]
+    assert autograd.grad((base * base).sum(), x)[0].tolist() == [
+        [8.0, 16.0, 24.0],
+        [8.0, 10.0, 12.0],
+    ]
     expanded = (x * 1.0)[:1].expand(2, 3)
     expanded.squeeze_()
-    assert autograd.grad((expanded * expanded).sum(), x)[0].tolist() == [[4.0, 8.0, 12.0], [0.0, 0.0, 0.0]]
+    assert autograd.grad((expanded * expanded).sum(), x)[0].tolist() == [
+        [4.0, 8.0, 12.0],
+        [0.0, 0.0, 0.0],
+    ]
