@@ -44,6 +44,8 @@ ASPECTS = {
     "autograd/test_inplace": "csrc/autograd/copy_slices.cpp",
     "models/test_training": "src/flambeau/optim",
     "nn/modules/test_repr": "src/flambeau/nn/modules",
+    "ops/test_factorizations": "src/flambeau/ops/linalg_ops.py",
+    "ops/test_recurrent": "src/flambeau/ops/rnn.py",
     "ops/test_views": "src/flambeau/ops/view.py",
     "tools/test_fuzz": "tools/fuzz.py",
 }
