@@ -166,7 +166,8 @@ PyObject* adopt_module_class(PyObject*, PyObject* cls) {
 PyObject* configure_modules(PyObject*, PyObject* args) {
   PyObject *cls, *tensor, *setter, *caller, *hooks;
   if (PyArg_ParseTuple(args, "OOOOO!", &cls, &tensor, &setter, &caller, &PyList_Type, &hooks) == 0) return nullptr;
-  if (PyType_Check(cls) == 0 || PyType_Check(tensor) == 0 || PyCallable_Check(setter) == 0 || PyCallable_Check(caller) == 0) {
+  if (PyType_Check(cls) == 0 || PyType_Check(tensor) == 0 || PyCallable_Check(setter) == 0 ||
+      PyCallable_Check(caller) == 0) {
     PyErr_SetString(PyExc_TypeError, "configure_modules: expected two classes and two functions");
     return nullptr;
   }

@@ -266,7 +266,8 @@ Tensor fft_r2c(const Tensor& input, std::int64_t dim, double scale) {
   dispatch_complex("fft_r2c", result.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto transform = input.sizes()[d] % 2 == 0 ? &even_to_half<T> : &odd_to_half<T>;
-    transform(result, to_dtype(input, to_real(result.dtype())), d, static_cast<T>(scale));  // half types compute in float
+    transform(result, to_dtype(input, to_real(result.dtype())), d,
+              static_cast<T>(scale));  // half types compute in float
   });
   return result;
 }

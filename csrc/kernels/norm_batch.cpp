@@ -285,8 +285,8 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor&
 std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
                                                        const Tensor& save_mean, const Tensor& save_rstd, bool training,
                                                        double, Span<bool> mask) {
-  check(input.dim() >= 2 && grad.sizes() == input.sizes() && mask.size() == 3, "batch_norm_backward: expected grad of input's shape ",
-        input.sizes(), ", got ", grad.sizes());
+  check(input.dim() >= 2 && grad.sizes() == input.sizes() && mask.size() == 3,
+        "batch_norm_backward: expected grad of input's shape ", input.sizes(), ", got ", grad.sizes());
   check_parameter("weight", weight, input.sizes()[1]);
   check_parameter("save_mean", save_mean, input.sizes()[1]);
   check_parameter("save_rstd", save_rstd, input.sizes()[1]);

@@ -171,8 +171,8 @@ void run_backward(const NormTable& table, const Work& work, const Tensor& d_weig
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad, const Tensor& input, IntSpan shape,
                                                        const Tensor& weight, double eps, bool rms, Span<bool> mask) {
   const std::int64_t leading = input.dim() - shape.size();
-  check(leading >= 0 && input.sizes().subspan(leading, shape.size()) == shape && grad.sizes() == input.sizes() && mask.size() == 3 &&
-            (!weight.defined() || weight.sizes() == shape),
+  check(leading >= 0 && input.sizes().subspan(leading, shape.size()) == shape && grad.sizes() == input.sizes() &&
+            mask.size() == 3 && (!weight.defined() || weight.sizes() == shape),
         "layer_norm_backward: expected grad of input's shape ", input.sizes(), " and weight of shape ", shape);
   const NormTable& table = table_for("LayerNormBackwardKernelImpl", input.dtype());
   const Tensor x = contiguous(input), g = contiguous(to_dtype(grad, input.dtype())),

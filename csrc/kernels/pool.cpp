@@ -131,7 +131,8 @@ PoolProblem adaptive_problem(const char* op, const Tensor& input, std::int64_t s
     const std::int64_t in = input.sizes()[input.dim() - spatial + d];
     const std::int64_t out = output_size.size() == 1 ? output_size[0] : output_size[d];
     check(out >= 0, op, ": elements of output_size must be greater than or equal to 0 but received ", output_size);
-    check(out < (std::int64_t{1} << 27), ErrorKind::Memory, op, ": not enough memory for the windows of output_size ", output_size);
+    check(out < (std::int64_t{1} << 27), ErrorKind::Memory, op, ": not enough memory for the windows of output_size ",
+          output_size);
     p.axis[3 - spatial + d] = adaptive_axis(in, out);
   }
   return p;
