@@ -22,6 +22,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from typing import Any
@@ -528,9 +529,10 @@ class Search:
         self.options = options
         self.findings: dict[str, list[str]] = collections.defaultdict(list)
         self.done = 0
+        self.folder = tempfile.TemporaryDirectory(prefix="flambeau-fuzz-")
 
     def start(self, job: int, first: int) -> dict[str, Any]:
-        journal = f"/tmp/flambeau-fuzz-{os.getpid()}-{job}"
+        journal = os.path.join(self.folder.name, str(job))
         output = open(journal + ".out", "a+")
         command = [
             sys.executable,

@@ -17,15 +17,6 @@ std::int64_t objects_held_by_tape = 0;
 int (*traverse_autograd)(const Tensor&, visitproc, void*) = nullptr;
 void (*clear_autograd)(const Tensor&) = nullptr;
 
-__attribute__((weak)) PyObject* tensor_subscript(PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_NotImplementedError, "indexing");
-  return nullptr;
-}
-__attribute__((weak)) int tensor_assign_subscript(PyObject*, PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_NotImplementedError, "indexing");
-  return -1;
-}
-
 namespace {
 
 TensorObject* cast(PyObject* self) { return reinterpret_cast<TensorObject*>(self); }

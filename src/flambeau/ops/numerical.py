@@ -125,14 +125,11 @@ def _range_basis(A, q, niter, M):
     """Orthonormal columns that span nearly the range of A - M (Halko, Martinsson, Tropp, 2011, algorithm 4.4)."""
     from ..linalg import qr
 
-    def apply(matrix, block):
-        return matmul(matrix, block)
-
     centred = A if M is None else A - M
-    basis = qr(apply(centred, randn(A.shape[-1], q, dtype=A.dtype))).Q
+    basis = qr(matmul(centred, randn(A.shape[-1], q, dtype=A.dtype))).Q
     for _ in range(niter):
-        basis = qr(apply(centred.mH, basis)).Q
-        basis = qr(apply(centred, basis)).Q
+        basis = qr(matmul(centred.mH, basis)).Q
+        basis = qr(matmul(centred, basis)).Q
     return basis
 
 
