@@ -1,11 +1,13 @@
 // Rows of a table: embedding, its gradient and its renormalisation; unfold's gradient (Tensor.unfold), which adds back
 // overlapping windows the same way.
+#include <algorithm>
 #include <cmath>
 
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/arith.h"
+#include "kernels/row_table.h"
 #include "kernels/shape.h"
 
 namespace flambeau {
@@ -130,113 +132,95 @@ Tensor embedding_renorm(const Tensor& input, const Tensor& indices, double max_n
   return target;
 }
 
-// Bag number of each index, from the bags' first positions.
-Tensor bag_numbers(const Tensor& offsets, std::int64_t count, bool include_last_offset) {
-  check(offsets.dim() == 1, ErrorKind::Value, "offsets has to be a 1D Tensor");
-  check_indices(offsets);
-  Tensor result = empty({count}, DType::Int64, offsets.device());
-  if (result.is_meta()) return result;
+// The bags' first positions, checked, as int64; with include_last_offset there is one more than there are bags.
+Tensor checked_offsets(const Tensor& offsets, std::int64_t count, bool include_last_offset) {
   const Tensor values = contiguous(to_dtype(offsets, DType::Int64));
   const auto* starts = values.data<std::int64_t>();
-  const std::int64_t bags = values.numel() - (include_last_offset ? 1 : 0);
-  check(!include_last_offset || values.numel() >= 1, ErrorKind::Runtime,
+  const std::int64_t n = values.numel();
+  check(!include_last_offset || n >= 1, ErrorKind::Runtime,
         "include_last_offset: number of offset should be at least 1");
   check(
-      values.numel() == 0 || starts[0] == 0, ErrorKind::Runtime,
+      n == 0 || starts[0] == 0, ErrorKind::Runtime,
       "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got ",
-      values.numel() == 0 ? 0 : starts[0]);
-  check(values.numel() == 0 || starts[values.numel() - 1] <= count, ErrorKind::Runtime,
-        "offsets[-1] can not be greater than input's length ", count, " but got offsets[-1] of ",
-        values.numel() == 0 ? 0 : starts[values.numel() - 1]);
+      n == 0 ? 0 : starts[0]);
+  check(n == 0 || starts[n - 1] <= count, ErrorKind::Runtime, "offsets[-1] can not be greater than input's length ",
+        count, " but got offsets[-1] of ", n == 0 ? 0 : starts[n - 1]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t end = i + 1 < n ? starts[i + 1] : count;
+    check(starts[i] >= 0 && end >= starts[i] && end <= count, ErrorKind::Runtime,
+          "embedding_bag: expected ascending offsets, got ", starts[i], " before ", end, ".");
+  }
+  check(n > (include_last_offset ? 1 : 0) || count == 0, ErrorKind::Runtime,
+        "embedding_bag: expected at least one bag for ", count, " indices.");
+  return values;
+}
+
+void check_offsets(const Tensor& offsets) {
+  check(offsets.dim() == 1, ErrorKind::Value, "offsets has to be a 1D Tensor");
+  check_indices(offsets);
+}
+
+// Bag number of each index. Indices past include_last_offset's last one belong to no bag; they join the last.
+Tensor bag_numbers(const Tensor& offsets, std::int64_t count, bool include_last_offset) {
+  check_offsets(offsets);
+  check(count >= 0, ErrorKind::Runtime, "bag_numbers: expected count >= 0, got ", count, ".");
+  Tensor result = empty({count}, DType::Int64, offsets.device());
+  if (result.is_meta()) return result;
+  const Tensor values = checked_offsets(offsets, count, include_last_offset);
+  const auto* starts = values.data<std::int64_t>();
+  const std::int64_t bags = values.numel() - (include_last_offset ? 1 : 0);
   auto* to = result.data<std::int64_t>();
-  for (std::int64_t bag = 0; bag < bags; ++bag) {
-    const std::int64_t end = bag + 1 < values.numel() ? starts[bag + 1] : count;
-    check(starts[bag] >= 0 && end >= starts[bag] && end <= count, ErrorKind::Runtime,
-          "embedding_bag: expected ascending offsets, got ", starts[bag], " before ", end, ".");
-    for (std::int64_t i = starts[bag]; i < end; ++i) to[i] = bag;
-  }
-  // Indices past include_last_offset's last one belong to no bag; they join the last.
-  if (bags > 0 && include_last_offset) {
-    for (std::int64_t i = starts[bags]; i < count; ++i) to[i] = bags - 1;
-  }
-  check(bags > 0 || count == 0, ErrorKind::Runtime, "embedding_bag: expected at least one bag for ", count,
-        " indices.");
+  for (std::int64_t bag = 0; bag < bags; ++bag)
+    std::fill(to + starts[bag], to + (bag + 1 < bags ? starts[bag + 1] : count), bag);
   return result;
 }
 
-// Adds weighted table rows per bag, in float32 for half types. Bags are cut by `numbers`, ascending from 0.
-template <class T>
-void sum_bags(const Tensor& weight, const std::int64_t* rows, const std::int64_t* numbers, std::int64_t count,
-              const T* factors, bool mean, std::int64_t padding_idx, T* result, std::int64_t bags) {
-  using Wide = std::conditional_t<arith::is_half<T>, float, T>;
-  const std::int64_t width = weight.sizes()[1], stride = weight.strides()[0];
-  const T* table = weight.data<T>();
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(bags) + 1, count);
-  for (std::int64_t i = count - 1; i >= 0; --i) starts[static_cast<std::size_t>(numbers[i])] = i;
-  for (std::int64_t bag = bags - 1; bag >= 0; --bag) {
-    auto& start = starts[static_cast<std::size_t>(bag)];
-    start = std::min(start, starts[static_cast<std::size_t>(bag) + 1]);
-  }
-  const std::int64_t grain = std::max<std::int64_t>(bags * 32768 / std::max<std::int64_t>(count * width, 1), 1);
-  parallel_for(0, bags, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Wide> total(static_cast<std::size_t>(width));
-    for (std::int64_t bag = begin; bag < end; ++bag) {
-      std::fill(total.begin(), total.end(), Wide(0));
-      std::int64_t kept = 0;
-      for (std::int64_t i = starts[static_cast<std::size_t>(bag)]; i < starts[static_cast<std::size_t>(bag) + 1]; ++i) {
-        // Rows lie anywhere in the table: ask for one ahead of its turn.
-        if (i + 6 < count) {
-          const char* ahead = reinterpret_cast<const char*>(table + rows[i + 6] * stride);
-          for (std::int64_t byte = 0; byte < width * static_cast<std::int64_t>(sizeof(T)); byte += 64)
-            __builtin_prefetch(ahead + byte);
-        }
-        if (rows[i] == padding_idx) continue;
-        ++kept;
-        const T* row = table + rows[i] * stride;
-        const Wide factor = factors != nullptr ? convert<Wide>(factors[i]) : Wide(1);
-        Wide* sum = total.data();
-        if (factors != nullptr)
-          for (std::int64_t k = 0; k < width; ++k) sum[k] += convert<Wide>(row[k]) * factor;
-        else
-          for (std::int64_t k = 0; k < width; ++k) sum[k] += convert<Wide>(row[k]);
-      }
-      const Wide divisor = mean && kept != 0 ? static_cast<Wide>(kept) : Wide(1);
-      for (std::int64_t k = 0; k < width; ++k)
-        result[bag * width + k] = convert<T>(total[static_cast<std::size_t>(k)] / divisor);
-    }
-  });
+[[noreturn]] void bag_row_out_of_range(const Tensor& rows, std::int64_t limit) {
+  const auto* at = rows.data<std::int64_t>();
+  const auto* bad = std::find_if(at, at + rows.numel(), [&](std::int64_t row) { return row < 0 || row >= limit; });
+  fail(ErrorKind::Runtime, "embedding_bag: expected row numbers in the valid range [0, ", limit, "), got ", *bad, ".");
 }
 
-// numbers: the bag of each index, as bag_numbers gives them.
-Tensor embedding_bag_sum(const Tensor& weight, const Tensor& indices, const Tensor& numbers,
-                         const Tensor& per_sample_weights, std::int64_t bags, bool mean, std::int64_t padding_idx) {
+// Sum or mean of weighted table rows per bag; bag b holds the indices from offsets[b] to the next bag's first one.
+Tensor embedding_bag_sum(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                         const Tensor& per_sample_weights, bool include_last_offset, bool mean,
+                         std::int64_t padding_idx) {
   check(weight.dim() == 2, ErrorKind::Runtime, "'weight' must be 2-D");
   check_indices(indices);
+  check_offsets(offsets);
   check(is_floating(weight.dtype()), ErrorKind::Runtime, "embedding_bag: expected a floating weight, got ",
         name_of(weight.dtype()), ".");
-  check(indices.dim() == 1 && numbers.sizes() == indices.sizes() && numbers.dtype() == DType::Int64 && bags >= 0,
-        ErrorKind::Runtime, "embedding_bag: expected one bag number per index.");
+  check(indices.dim() == 1, ErrorKind::Runtime, "embedding_bag: expected 1-D indices.");
   check(!per_sample_weights.defined() ||
             (per_sample_weights.sizes() == indices.sizes() && per_sample_weights.dtype() == weight.dtype()),
         ErrorKind::Runtime, "embedding_bag: expected per_sample_weights of indices' shape and weight's dtype.");
-  Tensor result = empty({bags, weight.sizes()[1]}, weight.dtype(), weight.device());
-  if (result.is_meta() || result.numel() == 0) return result;
-  const Tensor rows = contiguous(to_dtype(indices, DType::Int64)), of = contiguous(numbers);
+  const std::int64_t bags = std::max<std::int64_t>(offsets.numel() - (include_last_offset ? 1 : 0), 0);
+  const std::int64_t width = weight.sizes()[1], height = weight.sizes()[0];
+  Tensor result = empty({bags, width}, weight.dtype(), weight.device());
+  if (result.is_meta()) return result;
+  check(!indices.is_meta() && !offsets.is_meta(), ErrorKind::NotImplemented,
+        "embedding_bag: expected tensors on one device, got cpu and meta.");
+  const Tensor rows = contiguous(to_dtype(indices, DType::Int64));
+  const std::int64_t count = rows.numel();
+  const Tensor firsts = checked_offsets(offsets, count, include_last_offset);
   const auto* at = rows.data<std::int64_t>();
-  const auto* bag_of = of.data<std::int64_t>();
-  for (std::int64_t i = 0; i < rows.numel(); ++i) {
-    check(at[i] >= 0 && at[i] < weight.sizes()[0], ErrorKind::Runtime,
-          "embedding_bag: expected row numbers in the valid range [0, ", weight.sizes()[0], "), got ", at[i], ".");
-    check(bag_of[i] >= (i == 0 ? 0 : bag_of[i - 1]) && bag_of[i] < bags, ErrorKind::Runtime,
-          "embedding_bag: expected ascending bag numbers.");
-  }
-  const Tensor table = weight.strides()[1] == 1 ? weight : contiguous(weight);
+  const auto* starts = firsts.data<std::int64_t>();
+  const Tensor table = weight.strides()[1] == 1 || width == 1 ? weight : contiguous(weight);
   const Tensor factors = per_sample_weights.defined() ? contiguous(per_sample_weights) : Tensor();
-  dispatch_all(weight.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_floating_point_v<T> || arith::is_half<T>) {
-      sum_bags<T>(table, at, bag_of, rows.numel(), factors.defined() ? factors.data<T>() : nullptr, mean, padding_idx,
-                  result.data<T>(), bags);
+  const std::int64_t item = weight.itemsize();
+  const RowTable& loops = *row_table(weight.dtype());
+  const IndexTable& lists = index_table();
+  const std::int64_t grain = std::max<std::int64_t>(bags * 32768 / std::max<std::int64_t>(count * width, 1), 1);
+  parallel_for(0, bags, grain, [&](std::int64_t begin, std::int64_t end) {
+    const auto end_of = [&](std::int64_t bag) { return bag + 1 < bags ? starts[bag + 1] : count; };
+    if (!lists.in_range(at + starts[begin], end_of(end - 1) - starts[begin], height)) [[unlikely]]
+      bag_row_out_of_range(rows, height);
+    for (std::int64_t bag = begin; bag < end; ++bag) {
+      const std::int64_t first = starts[bag], readable = end_of(end - 1) - first;
+      const char* given = factors.defined() ? static_cast<const char*>(factors.data()) + first * item : nullptr;
+      loops.sum_bag({table.data(), table.strides()[0], width, at + first, end_of(bag) - first, padding_idx, readable,
+                     given, mean},
+                    static_cast<char*>(result.data()) + bag * width * item);
     }
   });
   return result;

@@ -1,6 +1,6 @@
 """Rows of a table: embedding, embedding_bag, one_hot. nn.functional re-exports them."""
 
-from .join import interleave_index
+from .create import arange
 from .registry import composite, native
 
 embedding_rows = native(
@@ -50,15 +50,27 @@ bag_numbers = native(
 
 
 bag_sum = native(
-    "embedding_bag_sum(Tensor weight, Tensor indices, Tensor numbers, Tensor? per_sample_weights, int bags, bool mean, "
-    "int padding_idx) -> Tensor",
-    doc="Sum or mean of weighted table rows per bag; `numbers` says which bag each index is in, ascending.",
+    "embedding_bag_sum(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, "
+    "bool include_last_offset, bool mean, int padding_idx) -> Tensor",
+    doc="Sum or mean of weighted table rows per bag; `offsets` says where in indices each bag begins.",
 )
 
 
 @bag_sum.vjp
-def bag_sum_vjp(grad, weight, indices, numbers, per_sample_weights, bags, mean, padding_idx, needs):
+def bag_sum_vjp(
+    grad,
+    weight,
+    indices,
+    offsets,
+    per_sample_weights,
+    include_last_offset,
+    mean,
+    padding_idx,
+    needs,
+):
+    numbers = bag_numbers(offsets, indices.shape[0], include_last_offset)
     if mean:
+        bags = grad.shape[0]
         kept = (indices != padding_idx).to(grad.dtype)
         counts = grad.new_zeros(bags).index_add(0, numbers, kept)
         grad = grad / counts.masked_fill(counts == 0, 1).unsqueeze(-1)
@@ -154,6 +166,10 @@ def _check_bags(input, offsets, mode, per_sample_weights):
         )
 
 
+def _even_offsets(bags, each, device):
+    return arange(bags, device=device) * each
+
+
 @composite
 def embedding_bag(
     input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
@@ -176,17 +192,18 @@ def embedding_bag(
     _check_bags(input, offsets, mode, per_sample_weights)
     padding = _padding_row(padding_idx, weight.shape[0])
     if input.ndim == 2:
-        bags, each = input.shape
-        numbers = interleave_index(input.new_full((bags,), each).long())
+        offsets = _even_offsets(*input.shape, input.device)
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    else:
-        bags = offsets.shape[0] - (1 if include_last_offset else 0)
-        numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
+        include_last_offset = False
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
     if mode != "max" and not scale_grad_by_freq:
-        return bag_sum(weight, input, numbers, per_sample_weights, bags, mode == "mean", padding)
+        return bag_sum(
+            weight, input, offsets, per_sample_weights, include_last_offset, mode == "mean", padding
+        )
+    bags = offsets.shape[0] - (1 if include_last_offset else 0)
+    numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
     return _bags_of_rows(
         weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights
     )

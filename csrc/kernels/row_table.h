@@ -1,0 +1,43 @@
+// Inner loops over rows of a table and over index lists, built once per CPU level (tile/rows.cpp): sums of bags,
+// scattered additions, range checks. Tables exist for the floating dtypes.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/level_table.h"
+
+namespace flambeau {
+
+// One bag: rows[0 ... count) of a table of `width` columns whose rows lie `stride` elements apart.
+struct Bag {
+  const void* table;
+  std::int64_t stride, width;
+  const std::int64_t* rows;
+  std::int64_t count, padding;  // the row `padding` is left out
+  std::int64_t readable;        // entries of `rows`, from here to the end of the whole list
+  const void* factors;          // of each position, table's dtype; may be null
+  bool mean;                    // divide by the number of rows kept
+};
+
+struct RowTable {
+  // out[k] = sum over the bag's rows of factor * table[row][k], in order; half types add up in float.
+  void (*sum_bag)(const Bag& bag, void* out) noexcept;
+  // to[i] += from[i]; half types round each sum.
+  void (*add)(void* to, const void* from, std::int64_t n) noexcept;
+};
+
+inline const RowTable* row_table(DType dtype) noexcept {
+  return static_cast<const RowTable*>(find_table(TableId::Rows, dtype));
+}
+
+// Over lists of indices; one table, registered under int64.
+struct IndexTable {
+  bool (*in_range)(const std::int64_t* index, std::int64_t n, std::int64_t limit) noexcept;  // all in [0, limit)?
+  bool (*constant)(const std::int64_t* index, std::int64_t n) noexcept;                      // all equal? n > 0
+};
+
+inline const IndexTable& index_table() noexcept {
+  return *static_cast<const IndexTable*>(find_table(TableId::Rows, DType::Int64));
+}
+
+}  // namespace flambeau
