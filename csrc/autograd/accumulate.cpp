@@ -41,6 +41,8 @@ Tensor empty_for(const Tensor& leaf, const Tensor& grad) {
 
 // The first gradient of a leaf: taken over when nobody else holds it, else copied.
 Tensor adopt_gradient(const Tensor& leaf, Tensor grad) {
+  if (grad.is_extended())
+    return mode.grad ? call("clone", {grad}) : alias(grad);  // its ops never write in shared parts
   if (mode.grad) {
     if (obeys_layout(grad, leaf)) return call("clone", {grad});
     return call("copy_", {empty_for(leaf, grad), grad});
@@ -113,8 +115,8 @@ void forget_accumulator(const Tensor& leaf) noexcept {
 
 Tensor add_gradients(Tensor a, Tensor b) {
   if (mode.grad) return add(a, b);
-  if (only_user(a) && a.dtype() == b.dtype() && a.is_non_overlapping_and_dense() && a.sizes() == b.sizes() &&
-      !a.is_conj() && !a.is_neg()) {
+  if (only_user(a) && !a.is_extended() && !b.is_extended() && a.dtype() == b.dtype() &&
+      a.is_non_overlapping_and_dense() && a.sizes() == b.sizes() && !a.is_conj() && !a.is_neg()) {
     static const OpDef& add_inplace = op_named("add_");
     Value arguments[2];
     arguments[0].borrow(a.impl());
@@ -130,7 +132,7 @@ void AccumulateGrad::accumulate(Tensor grad) {
   Meta& meta = ensure_meta(leaf_);
   if (!meta.grad.defined()) {
     meta.grad = adopt_gradient(leaf_, std::move(grad));
-  } else if (mode.grad) {
+  } else if (mode.grad || meta.grad.is_extended() || grad.is_extended()) {
     meta.grad = add(meta.grad, grad);
   } else {
     static const OpDef& add_inplace = op_named("add_");

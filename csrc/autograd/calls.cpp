@@ -1,6 +1,7 @@
 // Ops the engine calls, looked up once.
 #include "autograd/calls.h"
 
+#include "autograd/mode.h"
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/inline_vec.h"
@@ -22,6 +23,11 @@ Tensor call_values(const OpDef& def, Value* leading, std::size_t count) {
   Value results[4];
   call_op(def, arguments.data(), results);
   return results[0].take_tensor();
+}
+
+Tensor without_grad(const char* op, const Tensor& tensor) {
+  const GradGuard guard(false);
+  return call(op, {tensor});
 }
 
 Tensor add(const Tensor& a, const Tensor& b) {

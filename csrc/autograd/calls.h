@@ -10,6 +10,8 @@ const OpDef& op_named(const char* name);
 // Leading arguments as given, the others at their defaults; first result.
 Tensor call_values(const OpDef& def, Value* leading, std::size_t count);
 
+// One-argument call that records nothing.
+Tensor without_grad(const char* op, const Tensor& tensor);
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sum_to(const Tensor& grad, IntSpan sizes);  // over the broadcast dims
 Tensor cast(const Tensor& grad, DType dtype);

@@ -246,7 +246,8 @@ void Run::run_tensor_hooks(Node& node, Grads& inputs) {
     const Tensor& grad = inputs[output];
     if (!grad.defined()) continue;
     if (!meta->grad.defined()) {
-      meta->grad = mode.grad ? call("clone", {grad}) : clone(grad);  // what flows on must not see changes of .grad
+      meta->grad = mode.grad || grad.is_extended() ? call("clone", {grad})
+                                                   : clone(grad);  // what flows on must not see changes of .grad
     } else {
       meta->grad = add(meta->grad, grad);
     }
@@ -360,8 +361,8 @@ Tensor fit_gradient(Tensor grad, const Metadata& meta, const Node& from, std::si
     if (is_complex(grad.dtype()) && !is_complex(meta.dtype)) grad = real_part(grad);
     if (grad.dtype() != meta.dtype) grad = cast(grad, meta.dtype);
   }
-  if (!(grad.device() == meta.device)) {
-    refuse_gradient(from, index, concat("expected device ", meta.device, " but got ", grad.device()));
+  if (!(grad.public_device() == meta.device)) {
+    refuse_gradient(from, index, concat("expected device ", meta.device, " but got ", grad.public_device()));
   }
   return grad;
 }

@@ -47,7 +47,7 @@ std::uint32_t Node::add_output(const Tensor& tensor) {
   Metadata& metadata = outputs.emplace_back();
   metadata.sizes = Dims(tensor.sizes());
   metadata.dtype = tensor.dtype();
-  metadata.device = tensor.device();
+  metadata.device = tensor.public_device();
   return static_cast<std::uint32_t>(outputs.size() - 1);
 }
 

@@ -1,4 +1,5 @@
 // call_op: the eager path of every op.
+#include "autograd/calls.h"
 #include "autograd/meta.h"
 #include "autograd/op_node.h"
 #include "core/copy.h"
@@ -8,6 +9,7 @@ namespace flambeau {
 
 void* (*release_gil)() = nullptr;
 void (*acquire_gil)(void*) = nullptr;
+void (*extended_kernel)(const OpDef&, const Value*, Value*, const Out&) = nullptr;
 
 namespace {
 
@@ -97,7 +99,7 @@ Tensor geometry_of(const Tensor& tensor) {
 
 // The value before an in-place op, still differentiable.
 Tensor copy_with_history(const Tensor& tensor) {
-  Tensor copy = clone(tensor);
+  Tensor copy = tensor.is_extended() ? autograd::without_grad("clone", tensor) : clone(tensor);
   if (Edge edge = autograd::gradient_edge(tensor); edge.node) autograd::set_history(copy, edge.node, edge.input_nr);
   return copy;
 }
@@ -197,6 +199,16 @@ void copy_to_out(const OpDef& def, Value* results, const Out& out) {
 
 void run_on_one_device(const OpDef& def, const Value* arguments, Value* results, const Out& out);
 
+// result_type() reads no values.
+bool compares_dtypes(const OpDef& def) noexcept { return !def.results.empty() && def.results[0].tag == Tag::DType; }
+
+bool any_extended(const OpDef& def, const Value* arguments, const Out& out) noexcept {
+  bool found = false;
+  for_each_tensor(def, arguments, [&](const Tensor& tensor) { found |= tensor.is_extended(); });
+  for (std::int64_t i = 0; i < out.count; ++i) found |= out[i].is_extended();
+  return found;
+}
+
 void run_kernel(const OpDef& def, const Value* arguments, Value* results, const Out& out) {
   std::int64_t elements = 0;
   bool meta = false, real = false;
@@ -205,8 +217,10 @@ void run_kernel(const OpDef& def, const Value* arguments, Value* results, const 
     (tensor.is_meta() ? meta : real) = true;
   });
   for (std::int64_t i = 0; i < out.count; ++i) (out[i].is_meta() ? meta : real) = true;
-  if (meta && real) [[unlikely]]
-    return run_on_one_device(def, arguments, results, out);
+  if (meta && !compares_dtypes(def)) [[unlikely]] {
+    if (any_extended(def, arguments, out)) return extended_kernel(def, arguments, results, out);
+    if (real) return run_on_one_device(def, arguments, results, out);
+  }
   const GilRelease release(elements >= kReleaseGilFrom && !def.is_view);
   const KernelDef& kernel = *def.kernel;
   if (def.inplace && !def.own_inplace_kernel) {
@@ -412,6 +426,16 @@ void call_inplace(const OpDef& def, Value* arguments, Value* results) {
 }
 
 }  // namespace
+
+Tensor call_extended(const char* op, std::initializer_list<Tensor> tensors) {
+  const OpDef& def = *find_op(op);
+  InlineValues arguments(def);
+  std::size_t count = 0;
+  for (const Tensor& tensor : tensors) arguments[count++].borrow(tensor.impl());
+  Value result;
+  extended_kernel(def, arguments.data(), &result, Out{});
+  return result.take_tensor();
+}
 
 void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out) {
   if (def.inplace) return call_inplace(def, arguments, results);

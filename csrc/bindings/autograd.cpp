@@ -39,8 +39,9 @@ void check_assigned_grad(const Tensor& tensor, const Tensor& grad) {
   const char* fix = ". Please ensure that the gradient and the tensor ";
   check(grad.dtype() == tensor.dtype(), "attempting to assign a gradient with dtype '", name_of(grad.dtype()),
         "' to a tensor with dtype '", name_of(tensor.dtype()), "'", fix, "have the same dtype");
-  check(grad.device() == tensor.device(), "attempting to assign a gradient with device type '", grad.device(),
-        "' to a tensor with device type '", tensor.device(), "'", fix, "are on the same device");
+  check(grad.public_device() == tensor.public_device(), "attempting to assign a gradient with device type '",
+        grad.public_device(), "' to a tensor with device type '", tensor.public_device(), "'", fix,
+        "are on the same device");
   check(grad.sizes() == tensor.sizes(), "attempting to assign a gradient of size '", grad.sizes(),
         "' to a tensor of size '", tensor.sizes(), "'", fix, "are the same size");
 }

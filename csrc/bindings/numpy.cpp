@@ -134,7 +134,7 @@ PyObject* to_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
             Py_TYPE(args[0])->tp_name);
       force = args[0] == Py_True;
     }
-    Tensor tensor = tensor_of(self);
+    Tensor tensor = strided_form(tensor_of(self), "numpy");
     check(!tensor.is_meta(), ErrorKind::Type, "can't convert meta device type tensor to numpy: it has no data.");
     if (force) {
       tensor = resolve(tensor);

@@ -131,6 +131,11 @@ PyObject* call_torch_function(PyObject* function, PyObject* const* args, Py_ssiz
 
 // ---- calls
 
+// Not promote_types() or can_cast(), which only compare dtypes.
+bool makes_tensors(const OpDef& def) {
+  return !def.results.empty() && (def.results[0].tag == Tag::Tensor || def.results[0].tag == Tag::TensorList);
+}
+
 PyObject* run(const OpObject& op, CallFrame& frame) {
   Value results[kMaxResults];
   Out out;
@@ -138,7 +143,11 @@ PyObject* run(const OpObject& op, CallFrame& frame) {
     out.tensors = frame.outs.data();
     out.count = static_cast<std::int64_t>(frame.outs.size());
   }
-  call_op(*op.def, frame.values(), results, out);
+  if (frame.extended && makes_tensors(*op.def)) [[unlikely]] {
+    run_extended(*op.def, frame, results, out);
+  } else {
+    call_op(*op.def, frame.values(), results, out);
+  }
   if (warnings_pending()) [[unlikely]]
     emit_queued_warnings();
   if (frame.requires_grad) {

@@ -228,6 +228,7 @@ bool convert_argument(const Parameter& parameter, std::size_t index, PyObject* o
       DType dtype;
       if (!to_dtype(object, dtype)) return false;
       value.set(dtype);
+      frame.extended |= !has_kernels(dtype);
       return true;
     }
     case Tag::Device: {
@@ -308,8 +309,10 @@ bool parse_factory_extra(PyObject* name, PyObject* object, CallFrame& frame) {
   if (same_name(name, known.layout)) {
     bool strided = true;
     if (object != Py_None && !is_layout(object, strided)) return false;
-    check(strided, ErrorKind::NotImplemented,
-          "layout: expected torch.strided; there are no sparse tensors. Use a dense one.");
+    if (!strided) {
+      frame.extended = object != Py_None;
+      frame.layout = object;
+    }
     return true;
   }
   return false;

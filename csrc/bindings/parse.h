@@ -38,6 +38,10 @@ class CallFrame {
   bool exact = false;              // a tensor does not stand for an int: the other overloads come first
   PyObject* overridden = nullptr;  // borrowed: an argument whose class has a __torch_function__ of its own
 
+  // What no kernel knows: a dtype without kernels, or a layout= that is not strided. The call goes to run_extended().
+  bool extended = false;
+  PyObject* layout = nullptr;  // borrowed
+
   // Memory for lists. Dims keeps six ints inline; the deque-like list of them never moves elements.
   Dims& fresh_ints() { return *ints_.emplace_back(std::make_unique<Dims>()); }
   InlineVec<std::unique_ptr<Dims>, 3> ints_;
@@ -59,6 +63,9 @@ CallShape make_call_shape(const OpDef& def, bool takes_out);
 // fail inside Python throw PythonError.
 bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
                 CallFrame& frame, std::string* error);
+
+// Calls the Python form of an op (extension.cpp), with autograd as it is.
+void run_extended(const OpDef& def, CallFrame& frame, Value* results, const Out& out);
 
 // "(Tensor input, *, Scalar alpha=1)": for messages.
 std::string signature_of(const OpDef& def);

@@ -134,6 +134,9 @@ struct GeneratorObject {
 
 // Calls a registered op with Python arguments, as Python code would.
 PyObject* call_python_op(const char* name, std::initializer_list<PyObject*> arguments);
+// The values of an extended tensor in strided memory, for the method `reader` that wants to read them; others as they
+// are.
+Tensor strided_form(const Tensor& tensor, const char* reader);
 void emit_queued_warnings();  // throws PythonError when warnings are errors
 
 // One binder per file, called by module.cpp.
@@ -146,5 +149,6 @@ void bind_numpy(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_storage(nb::module_& m);
+void bind_extension(nb::module_& m);
 
 }  // namespace flambeau::python

@@ -160,7 +160,8 @@ PyObject* tensor_over(PyObject*, PyObject* args) {
     }
     Storage& storage = expect_storage(object);
     DType dtype;
-    check(to_dtype(dtype_object, dtype), ErrorKind::Type, "expected a dtype, got ", Py_TYPE(dtype_object)->tp_name);
+    check(to_dtype(dtype_object, dtype) && has_kernels(dtype), ErrorKind::Type,
+          "expected a dtype of strided tensors, got ", Py_TYPE(dtype_object)->tp_name);
     const Dims sizes = to_dims(size_object), strides = to_dims(stride_object);
     check(sizes.size() == strides.size() && sizes.size() <= kMaxDims,
           "tensor from storage: expected as many strides as sizes (at most ", kMaxDims, "), got sizes ", sizes,

@@ -1,5 +1,6 @@
 // flambeau.tensor and as_tensor: Python data to tensors. Two passes over a nested sequence: infer sizes and dtype,
 // fill. Python code may run in between (__len__, __index__), so items are re-read and held while they are used.
+#include "autograd/calls.h"
 #include "bindings/tensor_data.h"
 
 #include <cmath>
@@ -282,6 +283,13 @@ PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* k
         throw_python();
       }
     }
+    if (given.dtype && !has_kernels(*given.dtype)) [[unlikely]] {
+      Arguments plain = given;
+      plain.dtype = is_complex(*given.dtype) ? std::optional(DType::Complex64) : std::nullopt;
+      const Object made(checked(finished(tensor_from_data(given.data, plain.dtype), plain)));
+      const Object dtype(to_python(*given.dtype));
+      return call_python_op("to_dtype", {made.get(), dtype.get()});
+    }
     return finished(tensor_from_data(given.data, given.dtype), given);
   });
 }
@@ -336,11 +344,15 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optiona
   if (is_tensor(data) || is_numpy_array(data)) {
     const Tensor source = is_tensor(data) ? tensor_of(data) : tensor_from_numpy(data);
     const DType type = dtype.value_or(source.dtype());
+    if (source.is_extended() && type == source.dtype()) return autograd::without_grad("clone", source);
+    check(!source.is_extended() && has_kernels(type), ErrorKind::NotImplemented, "tensor: cannot convert ",
+          name_of(source.dtype()), " without strided memory to ", name_of(type), "; use .to() first");
     if (source.is_meta()) return empty(source.sizes(), type, source.device());
     return type == source.dtype() ? clone(source) : flambeau::to_dtype(source, type);
   }
   const Dims sizes = infer_sizes(data);
   const DType type = dtype ? *dtype : infer_dtype(data, empty_dtype.value_or(default_dtype()), 0);
+  check(has_kernels(type), ErrorKind::NotImplemented, "tensor: no data can be stored as ", name_of(type));
   Tensor result = empty(sizes, type);
   if (result.numel() == 0) { return result; }
   dispatch_all(type, [&](auto tag) {

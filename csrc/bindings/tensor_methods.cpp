@@ -11,14 +11,15 @@ namespace {
 
 PyObject* get_shape(PyObject* self, void*) { return size_tuple(tensor_of(self).sizes()); }
 PyObject* get_dtype(PyObject* self, void*) { return to_python(tensor_of(self).dtype()); }
-PyObject* get_device(PyObject* self, void*) { return to_python(tensor_of(self).device()); }
+PyObject* get_device(PyObject* self, void*) { return to_python(tensor_of(self).public_device()); }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLongLong(tensor_of(self).dim()); }
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromLongLong(tensor_of(self).itemsize()); }
 PyObject* get_nbytes(PyObject* self, void*) {
   return PyLong_FromLongLong(tensor_of(self).itemsize() * tensor_of(self).numel());
 }
-PyObject* get_is_meta(PyObject* self, void*) { return PyBool_FromLong(tensor_of(self).is_meta()); }
-PyObject* get_is_cpu(PyObject* self, void*) { return PyBool_FromLong(!tensor_of(self).is_meta()); }
+bool has_no_data(PyObject* self) { return tensor_of(self).public_device().type == DeviceType::Meta; }
+PyObject* get_is_meta(PyObject* self, void*) { return PyBool_FromLong(static_cast<long>(has_no_data(self))); }
+PyObject* get_is_cpu(PyObject* self, void*) { return PyBool_FromLong(static_cast<long>(!has_no_data(self))); }
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
 
 // x.data: the same memory without history; writing through it is not seen by the version check.
@@ -44,6 +45,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
         if (!same_kind) autograd::forget_accumulator(target);  // it checks gradients against the old geometry
         impl->inference = source.impl()->inference;
         impl->storage = source.impl()->storage;
+        impl->extension = source.impl()->extension;
         impl->offset = source.offset();
         impl->dtype = source.dtype();
         impl->conj = source.is_conj();
@@ -156,8 +158,9 @@ PyObject* item_method(PyObject* self, PyObject*) {
     const Tensor& tensor = tensor_of(self);
     check(tensor.numel() == 1, ErrorKind::Runtime, "a Tensor with ", tensor.numel(),
           " elements cannot be converted to Scalar");
-    check_readable(tensor, "item");
-    return to_python(item(tensor));
+    const Tensor values = strided_form(tensor, "item");
+    check_readable(values, "item");
+    return to_python(item(values));
   });
 }
 
@@ -192,7 +195,7 @@ PyObject* nested_list(const T* data, const Tensor& tensor, std::int64_t dim) {
 
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
-    const Tensor tensor = resolve(tensor_of(self));
+    const Tensor tensor = resolve(strided_form(tensor_of(self), "tolist"));
     check_readable(tensor, "tolist");
     return dispatch_all(tensor.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -202,7 +205,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
 }
 
 Scalar single_value(PyObject* self, const char* what) {
-  const Tensor& tensor = tensor_of(self);
+  const Tensor tensor = strided_form(tensor_of(self), what);
   if (tensor.numel() != 1) {
     fail(ErrorKind::Runtime, "a Tensor with ", tensor.numel(), " elements cannot be converted to Scalar (", what, ")");
   }

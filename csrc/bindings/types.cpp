@@ -7,7 +7,7 @@ namespace flambeau::python {
 namespace {
 
 PyTypeObject *dtype_type, *device_type, *enum_type, *size_type;
-PyObject* dtype_objects[kNumDTypes];
+PyObject* dtype_objects[kNumDTypeNames];
 PyObject* format_objects[4];
 PyObject* strided_layout;
 
@@ -436,7 +436,7 @@ void bind_types(nb::module_& m) {
   PyTypeObject* layout_type = add("layout", layout_spec);
   const Object tuple_base(PyTuple_Pack(1, &PyTuple_Type));
   size_type = add("Size", size_spec, tuple_base.get());
-  for (int i = 0; i < kNumDTypes; ++i) {
+  for (int i = 0; i < kNumDTypeNames; ++i) {
     auto* object = PyObject_New(DTypeObject, dtype_type);
     object->dtype = static_cast<DType>(i);
     dtype_objects[i] = reinterpret_cast<PyObject*>(object);
@@ -449,7 +449,6 @@ void bind_types(nb::module_& m) {
   }
   strided_layout = make_enum(layout_type, "strided", -1);
   m.attr("strided") = nb::handle(strided_layout);
-  // Named so that programs can compare with them and ops can refuse them; there are no sparse tensors.
   for (const char* name : {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"}) {
     m.attr(name) = nb::steal(make_enum(layout_type, name, -1));
   }
@@ -460,6 +459,7 @@ void bind_types(nb::module_& m) {
         DType dtype;
         if (!to_dtype(object.ptr(), dtype))
           fail(ErrorKind::Type, "set_default_dtype: expected a dtype, got ", Py_TYPE(object.ptr())->tp_name);
+        check(has_kernels(dtype), ErrorKind::Type, "only floating-point types are supported as the default type");
         set_default_dtype(dtype);
       },
       "Set the dtype of new float tensors: a real floating-point dtype.");

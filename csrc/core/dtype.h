@@ -1,4 +1,4 @@
-// Element types: the twelve dtypes, their C++ counterparts, and dispatch from a runtime dtype to a static one.
+// Element types: the dtypes, their C++ counterparts, and dispatch from a runtime dtype to a static one.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,17 @@ enum class DType : std::uint8_t {
   Float64,
   Complex64,
   Complex128,
+  // Elements that only extended tensors have: no kernel ever sees these.
+  Complex32,
+  QInt8,
+  QUInt8,
+  QInt32,
+  QUInt4x2,
+  QUInt2x4,
 };
-inline constexpr int kNumDTypes = 12;
+inline constexpr int kNumDTypes = 12;      // those with kernels; tables by dtype have this size
+inline constexpr int kNumDTypeNames = 18;  // all
+constexpr bool has_kernels(DType dtype) { return static_cast<int>(dtype) < kNumDTypes; }
 
 // Plain pair with C layout. std::complex is avoided: kernels compiled per CPU level use no STL templates,
 // or the linker might keep the copy built for the highest level. Always inline for the same reason.
@@ -186,19 +195,24 @@ template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
 constexpr std::int64_t itemsize(DType dtype) {
-  constexpr std::int8_t sizes[kNumDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  constexpr std::int8_t sizes[kNumDTypeNames] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 4, 1, 1, 4, 1, 1};
   return sizes[static_cast<int>(dtype)];
 }
-constexpr bool is_complex(DType dtype) { return dtype >= DType::Complex64; }
+constexpr bool is_complex(DType dtype) { return dtype >= DType::Complex64 && dtype <= DType::Complex32; }
 constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16 && dtype <= DType::Float64; }
 constexpr bool is_integral(DType dtype, bool include_bool) {
   return dtype <= DType::Int64 && (include_bool || dtype != DType::Bool);
 }
 constexpr bool is_reduced_float(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
-constexpr bool is_differentiable(DType dtype) { return dtype >= DType::Float16; }
+constexpr bool is_differentiable(DType dtype) { return dtype >= DType::Float16 && dtype <= DType::Complex32; }
 // complex -> the real dtype of its parts; others unchanged. Float16 has no complex partner here (complex64).
 constexpr DType to_real(DType dtype) {
-  return dtype == DType::Complex64 ? DType::Float32 : dtype == DType::Complex128 ? DType::Float64 : dtype;
+  switch (dtype) {
+    case DType::Complex32: return DType::Float16;
+    case DType::Complex64: return DType::Float32;
+    case DType::Complex128: return DType::Float64;
+    default: return dtype;
+  }
 }
 constexpr DType to_complex(DType dtype) {
   return is_complex(dtype) ? dtype : dtype == DType::Float64 ? DType::Complex128 : DType::Complex64;
@@ -208,14 +222,16 @@ constexpr DType compute_dtype(DType dtype) { return is_reduced_float(dtype) ? DT
 
 // "float32"
 constexpr const char* name_of(DType dtype) {
-  constexpr const char* names[kNumDTypes] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-                                             "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  constexpr const char* names[kNumDTypeNames] = {
+      "bool",    "uint8",     "int8",       "int16",     "int32", "int64",  "float16", "bfloat16", "float32",
+      "float64", "complex64", "complex128", "complex32", "qint8", "quint8", "qint32",  "quint4x2", "quint2x4"};
   return names[static_cast<int>(dtype)];
 }
 // PyTorch's spelling in messages: "Float", "Double", "ComplexFloat", "Long" ...
 constexpr const char* torch_name_of(DType dtype) {
-  constexpr const char* names[kNumDTypes] = {"Bool", "Byte",     "Char",  "Short",  "Int",          "Long",
-                                             "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+  constexpr const char* names[kNumDTypeNames] = {
+      "Bool",   "Byte",         "Char",          "Short",       "Int",   "Long",   "Half",   "BFloat16", "Float",
+      "Double", "ComplexFloat", "ComplexDouble", "ComplexHalf", "QInt8", "QUInt8", "QInt32", "QUInt4x2", "QUInt2x4"};
   return names[static_cast<int>(dtype)];
 }
 

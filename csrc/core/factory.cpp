@@ -148,6 +148,7 @@ Tensor alias(const Tensor& input, IntSpan sizes, IntSpan strides, std::int64_t o
   impl->offset = offset;
   impl->conj = input.is_conj();
   impl->neg = input.is_neg();
+  impl->extension = input.impl()->extension;
   impl->untracked_version = input.impl()->untracked_version;  // views of .data are not tracked either
   impl->set_geometry(sizes, strides);
   return Tensor::adopt(impl);

@@ -105,6 +105,13 @@ class InlineValues {
 extern void* (*release_gil)();
 extern void (*acquire_gil)(void* state);
 
+// In place of the kernel when an argument is extended (tensor.h); set by the bindings.
+extern void (*extended_kernel)(const OpDef& def, const Value* arguments, Value* results, const Out& out);
+
+// For kernels of strided tensors whose result is extended: the extended form of the op, arguments after `tensors` at
+// their defaults.
+Tensor call_extended(const char* op, std::initializer_list<Tensor> tensors);
+
 // Registry, so that C++ (engine, VM) can call a differentiable op by name.
 void register_op(OpDef* def);
 const OpDef* find_op(std::string_view name);

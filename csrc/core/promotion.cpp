@@ -46,7 +46,17 @@ DType combine(DType higher, DType lower, bool has_higher) {
 
 }  // namespace
 
-DType promote_types(DType a, DType b) { return table.entries[int(a)][int(b)]; }
+DType promote_types(DType a, DType b) {
+  if (has_kernels(a) && has_kernels(b)) [[likely]]
+    return table.entries[int(a)][int(b)];
+  if (a == b) return a;
+  check(is_complex(a) || is_complex(b), ErrorKind::Runtime, "promoteTypes with quantized numbers is not handled yet");
+  // complex32 is the complex partner of float16.
+  const DType other = a == DType::Complex32 ? b : a;
+  check(has_kernels(other), ErrorKind::Runtime, "promoteTypes with quantized numbers is not handled yet");
+  if (is_integral(other, true) || other == DType::Float16) return DType::Complex32;
+  return is_complex(other) ? other : to_complex(other);
+}
 
 void PromotionState::add(const Tensor& tensor) {
   DType dtype = tensor.dtype();

@@ -20,6 +20,14 @@ struct AutogradMeta {
   virtual ~AutogradMeta() = default;
 };
 
+// What a tensor consists of in place of strided memory (sparse, quantized, complex32). Its Python implementation is in
+// the payload that the bindings keep (bindings/extension.cpp). The storage of such a tensor is of the meta device, so
+// that no code which reads strided memory can touch it: ops come to extended_kernel instead of their kernel.
+struct Extension : Counted {
+  static void destroy(Extension* extension) noexcept { delete extension; }
+  virtual ~Extension() = default;
+};
+
 class TensorImpl final : public Counted {
  public:
   TensorImpl(Ref<Storage> memory, DType type) : storage(std::move(memory)), dtype(type) {}
@@ -39,6 +47,7 @@ class TensorImpl final : public Counted {
   bool requires_grad = false;        // leaf flag; non-leaves have a grad_fn in `autograd`
   bool untracked_version = false;    // made by .data: in-place use does not advance the shared version
   AutogradMeta* autograd = nullptr;  // owned
+  Ref<Extension> extension;          // usually null
 
   // The Python object of this tensor, if any. Either the object owns us (owns_pyobj false) or, when only C++ still
   // refers to the tensor, we own the object so that identity, attributes and subclass survive.
@@ -82,6 +91,10 @@ class Tensor {
   [[nodiscard]] std::int64_t itemsize() const noexcept { return flambeau::itemsize(impl_->dtype); }
   [[nodiscard]] Device device() const noexcept { return impl_->storage->device(); }
   [[nodiscard]] bool is_meta() const noexcept { return device().type == DeviceType::Meta; }
+  // Has no strided memory; its storage says meta, although values exist.
+  [[nodiscard]] bool is_extended() const noexcept { return static_cast<bool>(impl_->extension); }
+  // The device a user sees.
+  [[nodiscard]] Device public_device() const noexcept { return is_extended() ? Device{} : device(); }
   [[nodiscard]] bool is_conj() const noexcept { return impl_->conj; }
   [[nodiscard]] bool is_neg() const noexcept { return impl_->neg; }
   [[nodiscard]] bool is_contiguous() const noexcept { return impl_->contiguous; }

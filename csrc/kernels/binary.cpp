@@ -1,6 +1,7 @@
 // Elementwise functions of two tensors. One row per op, then the ones with rules of their own.
 #include "kernels/pointwise.h"
 
+#include "core/op.h"
 #include "core/copy.h"
 
 namespace flambeau {
@@ -257,6 +258,7 @@ Tensor make_complex(const char* op, const Tiles& tiles, const Tensor& a, const T
 }
 Tensor complex(const Tensor& real, const Tensor& imag, const Out& out) {
   static constexpr Tiles tiles("complex");
+  if (real.dtype() == DType::Float16 && imag.dtype() == DType::Float16) return call_extended("complex", {real, imag});
   return make_complex("complex", tiles, real, imag, out);
 }
 Tensor polar(const Tensor& abs, const Tensor& angle, const Out& out) {

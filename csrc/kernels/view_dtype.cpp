@@ -1,5 +1,6 @@
 // Views that change what the bits mean: another dtype, complex as pairs of reals, lazily conjugated or negated. And the
 // geometry of a tensor itself: resize_, set_.
+#include "core/op.h"
 #include "core/copy.h"
 #include "core/determinism.h"
 #include "core/factory.h"
@@ -68,7 +69,7 @@ Tensor view_as_real(const Tensor& input) {
 
 Tensor view_as_complex(const Tensor& input) {
   const DType dtype = input.dtype();
-  check(dtype == DType::Float32 || dtype == DType::Float64, ErrorKind::Runtime,
+  check(is_floating(dtype) && dtype != DType::BFloat16, ErrorKind::Runtime,
         "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
         torch_name_of(dtype));
   check(input.dim() != 0, ErrorKind::Runtime, "Input tensor must have one or more dimensions");
@@ -82,6 +83,7 @@ Tensor view_as_complex(const Tensor& input) {
     check(stride % 2 == 0, ErrorKind::Runtime, "Tensor must have a stride divisible by 2 for all but last dimension");
     stride /= 2;
   }
+  if (dtype == DType::Float16) return call_extended("view_as_complex", {input});
   Tensor result = with_dtype(input, to_complex(dtype), sizes, strides, input.offset() / 2);
   result.impl()->neg = input.is_neg();
   return result;

@@ -16,6 +16,7 @@ from ._C import (
     channels_last_3d,
     complex64,
     complex128,
+    complex32,
     contiguous_format,
     device,
     dtype,
@@ -66,6 +67,7 @@ int = int32
 long = int64
 cfloat = complex64
 cdouble = complex128
+chalf = complex32
 
 newaxis = None
 

@@ -154,8 +154,9 @@ class Tensor(_C.TensorBase):
 
     @property
     def layout(self):
-        """Memory layout: flambeau.strided."""
-        return _C.strided
+        """How values are stored: flambeau.strided, or one of the sparse layouts."""
+        extension = _C._extension(self)
+        return _C.strided if extension is None else extension.layout
 
 
 def _as_class(result, cls):

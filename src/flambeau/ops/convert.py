@@ -87,6 +87,12 @@ for _name in (
     _shorthand(_name)
 
 
+@composite(methods=("chalf",))
+def _chalf(input, *, memory_format=None):
+    """Convert to complex32."""
+    return to_dtype(input, _C.complex32)
+
+
 @composite(methods=("type_as",))
 def type_as(input, other):
     """Convert to the dtype of other."""
