@@ -1,10 +1,10 @@
-"""Switches that programs set, automatic mixed precision, multiprocessing, tensors over files."""
+"""Switches that programs set, multiprocessing, tensors over files."""
 
 import numpy as np
 import pytest
 
 import flambeau
-from flambeau import amp, multiprocessing
+from flambeau import multiprocessing
 
 
 def test_switches_are_remembered():
@@ -17,33 +17,6 @@ def test_switches_are_remembered():
     assert flambeau.is_warn_always_enabled()
     flambeau.set_warn_always(False)
     assert flambeau.set_flush_denormal(True) is False
-
-
-def test_autocast_changes_nothing():
-    with flambeau.autocast("cpu", dtype=flambeau.bfloat16):
-        assert (flambeau.ones(2, 2) @ flambeau.ones(2, 2)).dtype is flambeau.float32
-
-    @flambeau.autocast("cpu")
-    def double(x):
-        return x * 2
-
-    assert double(flambeau.ones(1)).item() == 2
-    with pytest.warns(UserWarning, match="CUDA is not available"):
-        flambeau.autocast("cuda")
-    with pytest.raises(RuntimeError, match="device_type"):
-        flambeau.autocast("toaster")
-
-
-def test_grad_scaler_passes_through():
-    weight = flambeau.nn.Parameter(flambeau.ones(1))
-    optimizer = flambeau.optim.SGD([weight], lr=0.5)
-    scaler = amp.GradScaler()
-    scaler.scale((weight * 2).sum()).backward()
-    scaler.unscale_(optimizer)
-    scaler.step(optimizer)
-    scaler.update()
-    assert weight.item() == 0
-    assert scaler.state_dict() == {}
 
 
 def test_tensor_over_a_file(tmp_path):

@@ -1,4 +1,4 @@
-// Thread-local grad mode and inference mode.
+// Thread-local grad mode, inference mode and autocast.
 #pragma once
 
 namespace flambeau::autograd {
@@ -9,6 +9,7 @@ struct Mode {
   bool inference = false;
   bool anomaly = false;
   bool check_nan = true;
+  bool autocast = false;  // ops with a policy cast their arguments: autograd/autocast.h
   void set_grad(bool enabled) noexcept {
     requested = enabled;
     grad = enabled && !inference;

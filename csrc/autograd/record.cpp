@@ -1,4 +1,5 @@
 // call_op: the eager path of every op.
+#include "autograd/autocast.h"
 #include "autograd/calls.h"
 #include "autograd/meta.h"
 #include "autograd/op_node.h"
@@ -446,6 +447,8 @@ void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out)
     for (std::int64_t i = 0; i < out.count; ++i) autograd::bump_version(out[i]);
     return;
   }
+  if (autograd::mode.autocast && def.autocast != AutocastPolicy::None) [[unlikely]]
+    return autograd::call_autocast(def, arguments, results);
   const std::uint64_t needed = autograd::mode.grad && def.rules != nullptr ? needed_gradients(def, arguments) : 0;
   if (needed == 0) {
     run_resolved(def, arguments, results, out);

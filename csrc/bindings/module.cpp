@@ -21,6 +21,7 @@ NB_MODULE(_C, m) {
   python::bind_numpy(m);
   python::bind_tensor_data(m);
   python::bind_ops(m);
+  python::bind_autocast(m);
   python::bind_extension(m);
   python::bind_generator(m);
   python::bind_dlpack(m);

@@ -218,6 +218,14 @@ PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
 
 PyObject* op_repr(PyObject* self) { return PyUnicode_FromFormat("<op %s>", as_op(self)->def->name.c_str()); }
 
+// policy: an AutocastPolicy.
+PyObject* op_set_autocast(PyObject* self, PyObject* policy) {
+  const long value = PyLong_AsLong(policy);
+  if (value == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  as_op(self)->def->autocast = static_cast<AutocastPolicy>(value);
+  Py_RETURN_NONE;
+}
+
 PyObject* op_add_rule(PyObject* self, PyObject* args) {
   PyObject *function, *target, *names;
   if (PyArg_ParseTuple(args, "OOO!", &function, &target, &PyTuple_Type, &names) == 0) return nullptr;
@@ -304,6 +312,7 @@ PyObject* overload_reduce(PyObject* self, PyObject*) { return Py_NewRef(as_overl
 PyMethodDef op_methods[] = {
     {"__reduce__", op_reduce, METH_NOARGS, nullptr},
     {"_add_rule", op_add_rule, METH_VARARGS, "_add_rule(function, parameter name or None, names of its parameters)"},
+    {"_set_autocast", op_set_autocast, METH_O, "_set_autocast(policy): 1 lower, 2 float32, 3 promote"},
     {"_make_inplace", op_make_inplace, METH_NOARGS, "The op that writes its result into its first argument."},
     {"_as_dunder", op_as_dunder, METH_NOARGS, "The same op for use as an operator method."},
     {nullptr, nullptr, 0, nullptr}};

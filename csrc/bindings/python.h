@@ -142,6 +142,7 @@ void emit_queued_warnings();  // throws PythonError when warnings are errors
 // One binder per file, called by module.cpp.
 void bind_errors(nb::module_& m);
 void bind_types(nb::module_& m);
+void bind_autocast(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_tensor_methods(nb::module_& m);
 void bind_ops(nb::module_& m);

@@ -1,5 +1,6 @@
 #include "bindings/rules.h"
 
+#include "autograd/autocast.h"
 #include "autograd/engine.h"
 #include "autograd/op_node.h"
 #include "core/inline_vec.h"
@@ -151,6 +152,8 @@ Object PyRules::evaluate(const Source& source, OpNode& node, const Grads& grads_
 }
 
 void PyRules::apply(OpNode& node, const Grads& grads_in, Grads& grads_out) const {
+  // Forward chose the dtypes; rules keep them, whatever region backward() is called in.
+  const autograd::NoAutocast no_autocast;
   const std::uint64_t needed = needed_now(node);
   for (const Rule& rule : rules_) {
     if (!active(rule, needed)) continue;

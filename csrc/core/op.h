@@ -58,6 +58,9 @@ class Rules {
                      InlineVec<Tensor, 3>& grads_out) const = 0;
 };
 
+// What autocast casts floating point arguments to.
+enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
+
 struct OpDef {
   std::string name;  // "add", or "add_" for the in-place form
   std::string schema;
@@ -70,6 +73,7 @@ struct OpDef {
   bool inplace_view = false;       // inplace, and only the geometry changes
   bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
   bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
+  AutocastPolicy autocast = AutocastPolicy::None;
   bool own_inplace_kernel = false;               // inplace, and the kernel writes the argument itself ("fill_")
   std::vector<std::uint16_t> tensor_parameters;  // indices of Tensor, Tensor? and Tensor[] parameters
   void* pyobj = nullptr;                         // borrowed: the Python Op

@@ -74,7 +74,7 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    amp autograd backends cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    amp autograd backends cpu cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
     printing random serialization signal special storage testing types utils version __config__
     """.split()
 )
@@ -108,11 +108,17 @@ _LAZY = {
         "determinism",
     ),
     **dict.fromkeys(
-        """compiled_with_cxx11_abi from_file get_float32_matmul_precision is_autocast_enabled is_warn_always_enabled
+        """compiled_with_cxx11_abi from_file get_float32_matmul_precision is_warn_always_enabled
         set_float32_matmul_precision set_flush_denormal set_warn_always""".split(),
         "settings",
     ),
-    "autocast": "amp",
+    **dict.fromkeys(
+        """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
+        get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
+        set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype
+        set_autocast_enabled set_autocast_gpu_dtype""".split(),
+        "amp.autocast_mode",
+    ),
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",
     "fork_rng": "random",

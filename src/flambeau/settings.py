@@ -10,7 +10,6 @@ __all__ = [
     "compiled_with_cxx11_abi",
     "from_file",
     "get_float32_matmul_precision",
-    "is_autocast_enabled",
     "is_warn_always_enabled",
     "set_float32_matmul_precision",
     "set_flush_denormal",
@@ -52,11 +51,6 @@ def set_flush_denormal(mode: bool, /) -> bool:
 def compiled_with_cxx11_abi() -> bool:
     """Return True."""
     return True
-
-
-def is_autocast_enabled(device_type: str = "cpu") -> bool:
-    """Return False: see flambeau.amp."""
-    return False
 
 
 def from_file(

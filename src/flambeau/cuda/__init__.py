@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, NoReturn
 
 __all__ = [
@@ -163,3 +164,9 @@ def max_memory_allocated(device: Any = None) -> int:
 def max_memory_reserved(device: Any = None) -> int:
     """Return 0."""
     return 0
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return importlib.import_module(".amp", __name__)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -9,6 +9,7 @@ import math
 
 from .. import _C
 from ..ops import arange, cat, constant_pad_nd, fft_c2c, fft_c2r, fft_r2c, roll
+from ..ops._autocast import FLOAT32, wrap_names
 from ..ops.registry import write_out
 
 __all__ = [
@@ -325,3 +326,10 @@ def ifftshift(input, dim=None):
     """Inverse of fftshift."""
     dims = list(range(input.ndim)) if dim is None else [_wrap(d, input.ndim) for d in _as_ints(dim)]
     return roll(input, [(input.shape[d] + 1) // 2 for d in dims], dims) if dims else input.clone()
+
+
+wrap_names(
+    globals(),
+    "fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft",
+    FLOAT32,
+)

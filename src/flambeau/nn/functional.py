@@ -34,6 +34,7 @@ from flambeau.ops import (
     sigmoid,
     tanh,
 )
+from flambeau.ops._autocast import FLOAT32, wrap_names
 from flambeau.ops.activation import (
     celu_,
     elu_,
@@ -283,3 +284,11 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+
+# Under autocast these compute in float32, also where the bodies are elementwise ops.
+wrap_names(
+    globals(),
+    """cosine_embedding_loss ctc_loss hinge_embedding_loss margin_ranking_loss max_unpool1d max_unpool2d max_unpool3d
+    multi_margin_loss multilabel_margin_loss poisson_nll_loss soft_margin_loss triplet_margin_loss""",
+    FLOAT32,
+)

@@ -2,6 +2,7 @@
 
 from .activation import *
 from .arithmetic import *
+from ._autocast import set_policies as _set_policies
 from .attention import *
 from .bitwise import *
 from .compare import *
@@ -48,3 +49,4 @@ from .view import *
 from .view_dtype import *
 
 verify()
+_set_policies(globals())
