@@ -60,3 +60,13 @@ def test_default_tensor_type():
     assert flambeau.ones(1).dtype is flambeau.float32
     with pytest.raises(TypeError, match="floating-point"):
         flambeau.set_default_tensor_type("torch.LongTensor")
+
+
+def test_dtypes_that_no_tensor_has_can_be_named():
+    assert flambeau.finfo(flambeau.float8_e4m3fn).max == 448.0
+    assert flambeau.finfo(flambeau.float8_e5m2).eps == 0.25
+    assert flambeau.iinfo(flambeau.uint16).max == 65535
+    assert flambeau.uint64.itemsize == 8 and not flambeau.uint64.is_floating_point
+    assert flambeau.float8_e5m2.is_floating_point
+    with pytest.raises(NotImplementedError, match="can only be named"):
+        flambeau.zeros(2, dtype=flambeau.uint16)

@@ -28,9 +28,18 @@ enum class DType : std::uint8_t {
   QInt32,
   QUInt4x2,
   QUInt2x4,
+  // Names that programs compare with or look up in tables of file formats. No tensor has them.
+  UInt16,
+  UInt32,
+  UInt64,
+  Float8E4M3FN,
+  Float8E4M3FNUZ,
+  Float8E5M2,
+  Float8E5M2FNUZ,
+  Float8E8M0FNU,
 };
 inline constexpr int kNumDTypes = 12;      // those with kernels; tables by dtype have this size
-inline constexpr int kNumDTypeNames = 18;  // all
+inline constexpr int kNumDTypeNames = 26;  // all
 constexpr bool has_kernels(DType dtype) { return static_cast<int>(dtype) < kNumDTypes; }
 
 // Plain pair with C layout. std::complex is avoided: kernels compiled per CPU level use no STL templates,
@@ -195,11 +204,14 @@ template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
 constexpr std::int64_t itemsize(DType dtype) {
-  constexpr std::int8_t sizes[kNumDTypeNames] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 4, 1, 1, 4, 1, 1};
+  constexpr std::int8_t sizes[kNumDTypeNames] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 4,
+                                                 1, 1, 4, 1, 1, 2, 4, 8, 1, 1, 1, 1,  1};
   return sizes[static_cast<int>(dtype)];
 }
 constexpr bool is_complex(DType dtype) { return dtype >= DType::Complex64 && dtype <= DType::Complex32; }
-constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16 && dtype <= DType::Float64; }
+constexpr bool is_floating(DType dtype) {
+  return (dtype >= DType::Float16 && dtype <= DType::Float64) || dtype >= DType::Float8E4M3FN;
+}
 constexpr bool is_integral(DType dtype, bool include_bool) {
   return dtype <= DType::Int64 && (include_bool || dtype != DType::Bool);
 }
@@ -223,15 +235,40 @@ constexpr DType compute_dtype(DType dtype) { return is_reduced_float(dtype) ? DT
 // "float32"
 constexpr const char* name_of(DType dtype) {
   constexpr const char* names[kNumDTypeNames] = {
-      "bool",    "uint8",     "int8",       "int16",     "int32", "int64",  "float16", "bfloat16", "float32",
-      "float64", "complex64", "complex128", "complex32", "qint8", "quint8", "qint32",  "quint4x2", "quint2x4"};
+      "bool",          "uint8",           "int8",        "int16",           "int32",         "int64",     "float16",
+      "bfloat16",      "float32",         "float64",     "complex64",       "complex128",    "complex32", "qint8",
+      "quint8",        "qint32",          "quint4x2",    "quint2x4",        "uint16",        "uint32",    "uint64",
+      "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"};
   return names[static_cast<int>(dtype)];
 }
 // PyTorch's spelling in messages: "Float", "Double", "ComplexFloat", "Long" ...
 constexpr const char* torch_name_of(DType dtype) {
-  constexpr const char* names[kNumDTypeNames] = {
-      "Bool",   "Byte",         "Char",          "Short",       "Int",   "Long",   "Half",   "BFloat16", "Float",
-      "Double", "ComplexFloat", "ComplexDouble", "ComplexHalf", "QInt8", "QUInt8", "QInt32", "QUInt4x2", "QUInt2x4"};
+  constexpr const char* names[kNumDTypeNames] = {"Bool",
+                                                 "Byte",
+                                                 "Char",
+                                                 "Short",
+                                                 "Int",
+                                                 "Long",
+                                                 "Half",
+                                                 "BFloat16",
+                                                 "Float",
+                                                 "Double",
+                                                 "ComplexFloat",
+                                                 "ComplexDouble",
+                                                 "ComplexHalf",
+                                                 "QInt8",
+                                                 "QUInt8",
+                                                 "QInt32",
+                                                 "QUInt4x2",
+                                                 "QUInt2x4",
+                                                 "UInt16",
+                                                 "UInt32",
+                                                 "UInt64",
+                                                 "Float8_e4m3fn",
+                                                 "Float8_e4m3fnuz",
+                                                 "Float8_e5m2",
+                                                 "Float8_e5m2fnuz",
+                                                 "Float8_e8m0fnu"};
   return names[static_cast<int>(dtype)];
 }
 

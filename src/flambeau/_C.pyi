@@ -1036,6 +1036,11 @@ default_generator: Generator
 float16: dtype
 float32: dtype
 float64: dtype
+float8_e4m3fn: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e5m2fnuz: dtype
+float8_e8m0fnu: dtype
 int16: dtype
 int32: dtype
 int64: dtype
@@ -1053,6 +1058,9 @@ sparse_coo: layout
 sparse_csc: layout
 sparse_csr: layout
 strided: layout
+uint16: dtype
+uint32: dtype
+uint64: dtype
 uint8: dtype
 
 def _adopt_tensor_subclass(*args: Any, **kwargs: Any) -> Any: ...

@@ -20,6 +20,11 @@ from ._C import (
     contiguous_format,
     device,
     dtype,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -42,6 +47,9 @@ from ._C import (
     sparse_csr,
     strided,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .tensor import Tensor  # before ops: results are of this class
 

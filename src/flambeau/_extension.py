@@ -26,6 +26,10 @@ _FORMS: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in _MODULE
 _OTHERWISE: dict[str, Callable[..., Any]] = {}
 # Ops whose kernel calls for the extended form although no argument is extended.
 _KIND_OF_RESULT = {"view_as_complex": "complex32", "complex": "complex32"}
+_NAMES_ONLY = (
+    *(_C.uint16, _C.uint32, _C.uint64),
+    *(_C.float8_e4m3fn, _C.float8_e4m3fnuz, _C.float8_e5m2, _C.float8_e5m2fnuz, _C.float8_e8m0fnu),
+)
 
 
 class Payload:
@@ -80,7 +84,13 @@ def _kind_of_dtype(dtype) -> str | None:
     if dtype is _C.complex32:
         return "complex32"
     quantized = (_C.qint8, _C.quint8, _C.qint32, _C.quint4x2, _C.quint2x4)
-    return "quantized" if any(dtype is other for other in quantized) else None
+    if any(dtype is other for other in quantized):
+        return "quantized"
+    if any(dtype is other for other in _NAMES_ONLY):
+        raise NotImplementedError(
+            f"expected a dtype that tensors can have, got {dtype}, which can only be named and compared"
+        )
+    return None
 
 
 def _kind_of(argument) -> str | None:

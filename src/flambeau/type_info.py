@@ -25,9 +25,20 @@ _FLOATS = {
     "float32": (32, 23, -126, 127, 1e-6),
     "float64": (64, 52, -1022, 1023, 1e-15),
 }
+# max and min, eps, smallest normal number, of formats without infinities of the usual kind
+_FLOAT8 = {
+    "float8_e4m3fn": (448.0, -448.0, 2.0**-3, 2.0**-6),
+    "float8_e4m3fnuz": (240.0, -240.0, 2.0**-3, 2.0**-7),
+    "float8_e5m2": (57344.0, -57344.0, 2.0**-2, 2.0**-14),
+    "float8_e5m2fnuz": (57344.0, -57344.0, 2.0**-3, 2.0**-15),
+    "float8_e8m0fnu": (2.0**127, 2.0**-127, 1.0, 2.0**-127),
+}
 _REAL = {"complex64": "float32", "complex128": "float64"}
 _INTEGERS = {
     "uint8": (8, False),
+    "uint16": (16, False),
+    "uint32": (32, False),
+    "uint64": (64, False),
     "int8": (8, True),
     "int16": (16, True),
     "int32": (32, True),
@@ -52,6 +63,12 @@ class finfo:
     def __init__(self, type: Any = None) -> None:
         name = _name(_C.get_default_dtype() if type is None else type, "finfo")
         name = _REAL.get(name, name)
+        self.dtype = name
+        if name in _FLOAT8:
+            self.bits, self.resolution = 8, 1.0
+            self.max, self.min, self.eps, self.tiny = _FLOAT8[name]
+            self.smallest_normal = self.tiny
+            return
         if name not in _FLOATS:
             raise TypeError(
                 f"torch.finfo() requires a floating point input type, got {type}. "
@@ -64,7 +81,6 @@ class finfo:
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0**low
         self.resolution = resolution
-        self.dtype = name
 
     def __repr__(self) -> str:
         fields = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
