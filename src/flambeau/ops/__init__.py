@@ -27,6 +27,7 @@ from .normalization import *
 from .numerical import *
 from .pad import *
 from .pool import *
+from .quantize import *
 from .random import *
 from .reduce import *
 from .registry import verify
