@@ -20,6 +20,9 @@ PyObject* get_nbytes(PyObject* self, void*) {
 bool has_no_data(PyObject* self) { return tensor_of(self).public_device().type == DeviceType::Meta; }
 PyObject* get_is_meta(PyObject* self, void*) { return PyBool_FromLong(static_cast<long>(has_no_data(self))); }
 PyObject* get_is_cpu(PyObject* self, void*) { return PyBool_FromLong(static_cast<long>(!has_no_data(self))); }
+PyObject* get_is_quantized(PyObject* self, void*) {
+  return PyBool_FromLong(static_cast<long>(tensor_of(self).dtype() >= DType::QInt8));
+}
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
 
 // x.data: the same memory without history; writing through it is not seen by the version check.
@@ -68,7 +71,7 @@ PyGetSetDef getset[] = {
     {"is_cuda", get_false, nullptr, "False.", nullptr},
     {"is_sparse", get_false, nullptr, "False.", nullptr},
     {"is_sparse_csr", get_false, nullptr, "False.", nullptr},
-    {"is_quantized", get_false, nullptr, "False.", nullptr},
+    {"is_quantized", get_is_quantized, nullptr, "Whether elements are integers that stand for real values.", nullptr},
     {"is_nested", get_false, nullptr, "False.", nullptr},
     {"is_mkldnn", get_false, nullptr, "False.", nullptr},
     {"is_mps", get_false, nullptr, "False.", nullptr},

@@ -38,6 +38,11 @@ from ._C import (
     layout,
     memory_format,
     preserve_format,
+    qint8,
+    qint32,
+    quint2x4,
+    quint4x2,
+    quint8,
     set_default_dtype,
     set_num_threads,
     sparse_bsc,
@@ -126,6 +131,17 @@ _LAZY = {
         set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype
         set_autocast_enabled set_autocast_gpu_dtype""".split(),
         "amp.autocast_mode",
+    ),
+    **dict.fromkeys(
+        "QUInt8Storage QInt8Storage QInt32Storage QUInt4x2Storage QUInt2x4Storage".split(),
+        "storage",
+    ),
+    **dict.fromkeys(
+        """dequantize per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine
+        per_tensor_symmetric qscheme quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic
+        quantized_batch_norm quantized_max_pool1d quantized_max_pool2d _empty_affine_quantized
+        _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor""".split(),
+        "quantized",
     ),
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",

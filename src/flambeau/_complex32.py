@@ -19,6 +19,10 @@ class HalfPairs(Payload):
             raise TypeError("Got unsupported ScalarType ComplexHalf")
         return ops.view_as_complex(self.parts.to(_C.float32))
 
+    def reduce(self, tensor):
+        """Rebuilt over its parts."""
+        return from_parts, (self.parts,)
+
     def assign(self, target, result):
         """Write through to every alias: the parts are shared, unlike those of other kinds."""
         self.parts.copy_(payload(result).parts.expand(self.parts.shape))

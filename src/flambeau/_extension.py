@@ -44,6 +44,10 @@ class Payload:
             f"can't convert {self.layout} tensor to numpy. Use Tensor.to_dense() first."
         )
 
+    def reduce(self, tensor):
+        """Function and arguments that make an equal tensor: for pickles, files and deepcopy."""
+        raise NotImplementedError(f"{self.kind} tensors cannot be pickled. Convert them first.")
+
     def assign(self, target, result) -> None:
         """Make `target`, whose payload this is, equal to `result` (same kind, after an in-place op)."""
         _C._set_extension(target, payload(result))

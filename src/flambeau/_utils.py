@@ -69,6 +69,20 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
     )
 
 
+def _rebuild_qtensor(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    parameters: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+) -> Any:
+    from .quantized.scheme import rebuild_from_storage
+
+    return rebuild_from_storage(storage, storage_offset, size, stride, parameters)
+
+
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
     return flambeau.nn.Parameter(data, requires_grad)
 
@@ -124,6 +138,8 @@ def _is_parameter(tensor: Any) -> bool:
 
 def _reduce_data(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     """Function and arguments that rebuild the plain tensor."""
+    if (content := _C._extension(tensor)) is not None:
+        return content.reduce(tensor)
     if tensor.device.type == "meta":
         return _rebuild_meta_tensor_no_storage, (
             tensor.dtype,
@@ -169,7 +185,10 @@ def deepcopy_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
             "at the moment. Copy tensor.detach() instead, or tensor.clone() to stay in the graph."
         )
     with flambeau.no_grad():
-        if tensor.device.type == "meta":
+        if (content := _C._extension(tensor)) is not None:
+            rebuild, parts = content.reduce(tensor.detach())
+            result = rebuild(*copy.deepcopy(parts, memo))
+        elif tensor.device.type == "meta":
             result = flambeau.empty_strided(
                 tuple(tensor.size()), tensor.stride(), dtype=tensor.dtype, device="meta"
             )
@@ -205,4 +224,6 @@ def untyped_storage(tensor: Any) -> UntypedStorage:
 
 def typed_storage(tensor: Any) -> TypedStorage:
     """Tensor.storage()."""
+    if tensor.is_quantized:
+        return _reduce_data(tensor)[1][0]
     return TypedStorage(wrap_storage=untyped_storage(tensor), dtype=tensor.dtype)

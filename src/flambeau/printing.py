@@ -14,6 +14,8 @@ from typing import Any
 
 import flambeau
 
+from . import _C
+
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
 
@@ -222,6 +224,12 @@ def _has_default_dtype(dtype: Any) -> bool:
     return dtype in (default, complex_default, flambeau.int64, flambeau.bool)
 
 
+def with_values(prefix: str, values: Any, suffixes: list[str]) -> str:
+    """The text `prefix` + the values of a strided tensor + suffixes and a closing parenthesis."""
+    text = _contents(values, len(prefix)) if values.numel() else "[]"
+    return _with_suffixes(prefix + text, suffixes, len(prefix))
+
+
 def tensor_repr(tensor: Any, contents: str | None = None) -> str:
     """Return what repr(tensor) shows; `contents` replaces the values."""
     nn = sys.modules.get("flambeau.nn")  # a Parameter can only be printed after its import
@@ -231,6 +239,9 @@ def tensor_repr(tensor: Any, contents: str | None = None) -> str:
     suffixes = []
     # Subclasses may override any op: print the plain tensor inside.
     data = tensor.detach().as_subclass(flambeau.Tensor)
+    describe = getattr(_C._extension(data), "describe", None)
+    if describe is not None:
+        return describe(tensor, prefix)
     if data.device.type != "cpu":
         suffixes.append(f"device='{data.device}'")
     if contents is not None:

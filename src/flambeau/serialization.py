@@ -128,11 +128,14 @@ def _safe_table() -> dict[str, Any]:
         "_rebuild_tensor_v3",
         "_rebuild_parameter",
         "_rebuild_meta_tensor_no_storage",
+        "_rebuild_qtensor",
     ):
         table[f"torch._utils.{name}"] = getattr(_utils, name)
     for dtype, name in STORAGE_NAMES.items():
         table[f"torch.{name}"] = _StorageType(name)
         table[f"torch.{dtype}"] = getattr(flambeau, dtype)
+    for name in ("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams"):
+        table[f"torch.{name}"] = getattr(flambeau, name)
     for name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
         table[f"torch.{name}"] = getattr(flambeau, name)
     return table

@@ -28,6 +28,19 @@ STORAGE_NAMES = {
     "bool": "BoolStorage",
     "complex64": "ComplexFloatStorage",
     "complex128": "ComplexDoubleStorage",
+    "quint8": "QUInt8Storage",
+    "qint8": "QInt8Storage",
+    "qint32": "QInt32Storage",
+    "quint4x2": "QUInt4x2Storage",
+    "quint2x4": "QUInt2x4Storage",
+}
+# A storage of a quantized dtype holds plain integers; what they stand for is the tensor's business.
+_STORED = {
+    _C.quint8: _C.uint8,
+    _C.qint8: _C.int8,
+    _C.qint32: _C.int32,
+    _C.quint4x2: _C.uint8,
+    _C.quint2x4: _C.uint8,
 }
 
 
@@ -148,14 +161,16 @@ class TypedStorage:
             self._untyped_storage = wrap_storage.untyped()
         elif args and not isinstance(args[0], int):
             self._untyped_storage = flambeau.tensor(
-                list(args[0]), dtype=self.dtype
+                list(args[0]), dtype=_STORED.get(self.dtype, self.dtype)
             ).untyped_storage()
         else:
             size = args[0] if args else 0
             self._untyped_storage = UntypedStorage(size * self.dtype.itemsize)
 
     def _tensor(self) -> Any:
-        return _C._tensor_over(self._untyped_storage, self.dtype, 0, (len(self),), (1,))
+        return _C._tensor_over(
+            self._untyped_storage, _STORED.get(self.dtype, self.dtype), 0, (len(self),), (1,)
+        )
 
     def __len__(self) -> int:
         return self._untyped_storage.nbytes() // self.dtype.itemsize

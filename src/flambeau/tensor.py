@@ -1,5 +1,7 @@
 """The Tensor class. Methods that are ops are set on its native base by flambeau/ops; here is the rest."""
 
+import importlib
+
 from . import _C
 
 __all__ = ["Tensor"]
@@ -157,6 +159,29 @@ class Tensor(_C.TensorBase):
         """How values are stored: flambeau.strided, or one of the sparse layouts."""
         extension = _C._extension(self)
         return _C.strided if extension is None else extension.layout
+
+
+def _lazy_method(module, name):
+    def method(self, *args, **kwargs):
+        function = getattr(importlib.import_module(module), function_name)
+        return function(self, *args, **kwargs)
+
+    function_name = "scheme_of" if name == "qscheme" else name
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__doc__ = f"{module}.{function_name} of this tensor."
+    return method
+
+
+# Methods of tensors without strided memory, whose modules are imported at the first call.
+_LAZY_METHODS = {
+    "flambeau.quantized.forms": """int_repr q_scale q_zero_point q_per_channel_scales q_per_channel_zero_points
+        q_per_channel_axis qscheme""",
+    "flambeau.quantized.create": "dequantize",
+}
+for _module, _names in _LAZY_METHODS.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, _lazy_method(_module, _name))
 
 
 def _as_class(result, cls):

@@ -152,4 +152,8 @@ _MOVED = {
     ("flambeau._C", "Generator"): "torch._C",
     ("flambeau._utils", "_rebuild_from_type_v2"): "torch._tensor",
     ("flambeau.storage", "_storage_from_bytes"): "torch.storage",
+    **{
+        ("flambeau.quantized.scheme", f"per_{scheme}"): "torch"
+        for scheme in ("tensor_affine", "channel_affine", "channel_affine_float_qparams")
+    },
 }

@@ -108,7 +108,7 @@ def _cpu(input, memory_format=None):
 _TYPE_NAMES = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
     "float16": "Half",
-    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
+    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }  # fmt: skip
 
@@ -125,6 +125,15 @@ def _dtype_by_type_name(name):
 @composite(methods=("type",))
 def _type(input, dtype=None, non_blocking=False):
     """The type's name ("torch.FloatTensor"), or input converted to the given dtype or type name."""
+    if dtype is None and input.is_quantized:
+        names = {
+            "quint8": "QUInt8",
+            "qint8": "QInt8",
+            "qint32": "QInt32",
+            "quint4x2": "QUInt4x2",
+            "quint2x4": "QUInt2x4",
+        }
+        return f"torch.quantized.{names[str(input.dtype).removeprefix('torch.')]}Tensor"
     if dtype is None:
         return f"torch.{_TYPE_NAMES[str(input.dtype).removeprefix('torch.')]}Tensor"
     if isinstance(dtype, str):

@@ -5,7 +5,7 @@ or compare them work on them, and so do the pooling and activation functions tha
 NotImplementedError.
 """
 
-from . import forms as _forms  # noqa: F401  registers what ops do
+from . import forms as _forms
 from .create import (
     _empty_affine_quantized,
     _make_per_channel_quantized_tensor,

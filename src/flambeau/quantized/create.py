@@ -20,7 +20,9 @@ def quantized_payload(tensor, function: str) -> Quantized:
 
 def _check_float(input, function: str) -> None:
     if input.dtype is not _C.float32:
-        raise RuntimeError(f"{function}: Quantize only works on Float Tensor, got {input.dtype}. Use .float() first.")
+        raise RuntimeError(
+            f"{function}: Quantize only works on Float Tensor, got {input.dtype}. Use .float() first."
+        )
 
 
 def _per_tensor(input, scale, zero_point, dtype):
@@ -63,7 +65,9 @@ def quantize_per_tensor_dynamic(input, dtype, reduce_range):
     """
     bounds = range_of(dtype, "quantize_per_tensor_dynamic")
     if dtype not in (_C.quint8, _C.qint8):
-        raise RuntimeError(f"quantize_per_tensor_dynamic: expected dtype torch.quint8 or torch.qint8, got {dtype}")
+        raise RuntimeError(
+            f"quantize_per_tensor_dynamic: expected dtype torch.quint8 or torch.qint8, got {dtype}"
+        )
     _check_float(input, "quantize_per_tensor_dynamic")
     low, high = bounds.low, bounds.high
     if reduce_range:
@@ -99,10 +103,16 @@ def quantize_per_channel(input, scales, zero_points, axis, dtype):
     range_of(dtype, "quantize_per_channel")
     _check_float(input, "quantize_per_channel")
     if zero_points.is_floating_point():
-        scheme, scales, zero_points = per_channel_affine_float_qparams, scales.float(), zero_points.float()
+        scheme, scales, zero_points = (
+            per_channel_affine_float_qparams,
+            scales.float(),
+            zero_points.float(),
+        )
     else:
         scheme, scales, zero_points = None, scales.double(), zero_points.long()
-    return Quantized(None, dtype, scales.clone(), zero_points.clone(), axis, scheme).requantize(input.detach())
+    return Quantized(None, dtype, scales.clone(), zero_points.clone(), axis, scheme).requantize(
+        input.detach()
+    )
 
 
 def dequantize(tensor):
@@ -118,7 +128,9 @@ def dequantize(tensor):
 def _make_per_tensor_quantized_tensor(input, scale, zero_point):
     dtype = {_C.uint8: _C.quint8, _C.int8: _C.qint8, _C.int32: _C.qint32}.get(input.dtype)
     if dtype is None:
-        raise RuntimeError(f"_make_per_tensor_quantized_tensor: expected uint8, int8 or int32, got {input.dtype}")
+        raise RuntimeError(
+            f"_make_per_tensor_quantized_tensor: expected uint8, int8 or int32, got {input.dtype}"
+        )
     content = Quantized(input.clone(), dtype, builtins.float(scale), builtins.int(zero_point))
     return make(content, input.shape, dtype)
 
@@ -126,15 +138,23 @@ def _make_per_tensor_quantized_tensor(input, scale, zero_point):
 def _make_per_channel_quantized_tensor(input, scale, zero_point, axis):
     dtype = {_C.uint8: _C.quint8, _C.int8: _C.qint8, _C.int32: _C.qint32}.get(input.dtype)
     if dtype is None:
-        raise RuntimeError(f"_make_per_channel_quantized_tensor: expected uint8, int8 or int32, got {input.dtype}")
-    return make(Quantized(input.clone(), dtype, scale.double(), zero_point.long(), axis), input.shape, dtype)
+        raise RuntimeError(
+            f"_make_per_channel_quantized_tensor: expected uint8, int8 or int32, got {input.dtype}"
+        )
+    return make(
+        Quantized(input.clone(), dtype, scale.double(), zero_point.long(), axis), input.shape, dtype
+    )
 
 
-def _empty_affine_quantized(*size, scale=1.0, zero_point=0, dtype=None, device=None, memory_format=None):
+def _empty_affine_quantized(
+    *size, scale=1.0, zero_point=0, dtype=None, device=None, memory_format=None
+):
     size = size[0] if len(size) == 1 and not isinstance(size[0], builtins.int) else size
     bounds = range_of(dtype, "_empty_affine_quantized")
     integers = ops.empty(tuple(size), dtype=bounds.stored)
-    return make(Quantized(integers, dtype, builtins.float(scale), builtins.int(zero_point)), size, dtype)
+    return make(
+        Quantized(integers, dtype, builtins.float(scale), builtins.int(zero_point)), size, dtype
+    )
 
 
 def quantized_batch_norm(input, weight, bias, mean, var, eps, output_scale, output_zero_point):
@@ -144,19 +164,23 @@ def quantized_batch_norm(input, weight, bias, mean, var, eps, output_scale, outp
         A tensor of input's dtype, with output_scale and output_zero_point.
     """
     content = quantized_payload(input, "quantized_batch_norm")
-    normal = ops.batch_norm_with_stats(content.real_values(), weight, bias, mean, var, eps)
+    normal = ops.batch_norm(content.real_values(), mean, var, weight, bias, False, 0.0, eps)
     return _per_tensor(normal, output_scale, output_zero_point, content.dtype)
 
 
 def quantized_max_pool1d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """max_pool1d of a quantized tensor; the parameters stay."""
     content = quantized_payload(input, "quantized_max_pool1d")
-    pooled = ops.max_pool1d(content.real_values(), kernel_size, stride or None, padding, dilation, ceil_mode)
+    pooled = ops.max_pool1d(
+        content.real_values(), kernel_size, stride or None, padding, dilation, ceil_mode
+    )
     return content.requantize(pooled)
 
 
 def quantized_max_pool2d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """max_pool2d of a quantized tensor; the parameters stay."""
     content = quantized_payload(input, "quantized_max_pool2d")
-    pooled = ops.max_pool2d(content.real_values(), kernel_size, stride or None, padding, dilation, ceil_mode)
+    pooled = ops.max_pool2d(
+        content.real_values(), kernel_size, stride or None, padding, dilation, ceil_mode
+    )
     return content.requantize(pooled)

@@ -29,7 +29,11 @@ CASTS = frozenset(
 
 
 def _named(op, arguments, convert):
-    return {name: convert(value) for name, value in zip(op.parameters, arguments, strict=True) if value is not None}
+    return {
+        name: convert(value)
+        for name, value in zip(op.parameters, arguments, strict=True)
+        if value is not None
+    }
 
 
 def _is_quantized(value) -> bool:
@@ -58,7 +62,9 @@ def _moved_axis(op, arguments, content):
         for axis in range(moved.dim()):
             lined_up = [1] * moved.dim()
             lined_up[axis] = count
-            if moved.shape[axis] == count and ops.equal(moved, numbers.view(lined_up).expand(moved.shape)):
+            if moved.shape[axis] == count and ops.equal(
+                moved, numbers.view(lined_up).expand(moved.shape)
+            ):
                 return axis
     raise RuntimeError(
         f"{op.name}: the channels of a per-channel quantized tensor have to stay whole, along one dim. Dequantize first."
@@ -68,14 +74,20 @@ def _moved_axis(op, arguments, content):
 def _move(op, arguments):
     content = quantized_payload(arguments[0], op.name)
     axis = None if content.axis is None else _moved_axis(op, arguments, content)
-    result = op(**_named(op, arguments, lambda value: payload(value).integers if _is_quantized(value) else value))
+    result = op(
+        **_named(
+            op, arguments, lambda value: payload(value).integers if _is_quantized(value) else value
+        )
+    )
     return _map(lambda item: content.like(item, axis), result)
 
 
 def _round(op, arguments):
     content = quantized_payload(arguments[0], op.name)
     if content.axis is not None:
-        raise NotImplementedError(f"{op.name}: not supported on per-channel quantized tensors. Dequantize first.")
+        raise NotImplementedError(
+            f"{op.name}: not supported on per-channel quantized tensors. Dequantize first."
+        )
     result = op(**_named(op, arguments, _real))
     return _map(lambda item: content.requantize(item) if item.is_floating_point() else item, result)
 
@@ -127,10 +139,14 @@ def by_family(op, arguments):
 @register("quantized", "copy_")
 def copy_(input, src, non_blocking=False):
     if not _is_quantized(input):
-        raise RuntimeError("copy_: cannot copy a quantized tensor into a strided one. Use src.dequantize() first.")
+        raise RuntimeError(
+            "copy_: cannot copy a quantized tensor into a strided one. Use src.dequantize() first."
+        )
     content = quantized_payload(input, "copy_")
     if not _is_quantized(src):
-        content.integers.copy_(payload(content.requantize(src.to(_C.float32).expand(input.shape))).integers)
+        content.integers.copy_(
+            payload(content.requantize(src.to(_C.float32).expand(input.shape))).integers
+        )
     elif payload(src).dtype is content.dtype:
         # The parameters come along, as PyTorch does it.
         other = payload(src)
@@ -138,7 +154,9 @@ def copy_(input, src, non_blocking=False):
         parameters = (other.scale, other.zero_point, other.axis, other.scheme)
         _C._set_extension(input, Quantized(content.integers, content.dtype, *parameters))
     else:
-        raise RuntimeError(f"copy_: expected src of dtype {content.dtype}, got {payload(src).dtype}")
+        raise RuntimeError(
+            f"copy_: expected src of dtype {content.dtype}, got {payload(src).dtype}"
+        )
     return input
 
 
@@ -146,22 +164,37 @@ def copy_(input, src, non_blocking=False):
 def empty_like(input, dtype=None, *_):
     content = quantized_payload(input, "empty_like")
     if dtype is not None and dtype is not content.dtype:
-        raise RuntimeError(f"empty_like: a quantized tensor of another dtype needs parameters of its own, got {dtype}")
+        raise RuntimeError(
+            f"empty_like: a quantized tensor of another dtype needs parameters of its own, got {dtype}"
+        )
     return content.like(ops.empty_like(content.integers))
+
+
+@register("quantized", "ones_like")
+def ones_like(input, *_):
+    return quantized_payload(input, "ones_like").requantize(ops.ones(input.shape))
 
 
 def _joined(op):
     def form(tensors, dim=0):
         first = quantized_payload(tensors[0], op)
         if first.axis is not None:
-            raise NotImplementedError(f"{op}: not supported on per-channel quantized tensors. Dequantize first.")
+            raise NotImplementedError(
+                f"{op}: not supported on per-channel quantized tensors. Dequantize first."
+            )
         parts = []
         for tensor in tensors:
             content = quantized_payload(tensor, op)
             if content.dtype is not first.dtype:
-                raise RuntimeError(f"{op}: expected tensors of one dtype, got {first.dtype} and {content.dtype}")
+                raise RuntimeError(
+                    f"{op}: expected tensors of one dtype, got {first.dtype} and {content.dtype}"
+                )
             same = content.scale == first.scale and content.zero_point == first.zero_point
-            parts.append(content.integers if same else payload(first.requantize(content.real_values())).integers)
+            parts.append(
+                content.integers
+                if same
+                else payload(first.requantize(content.real_values())).integers
+            )
         return first.like(getattr(ops, op)(parts, dim))
 
     return form
@@ -213,14 +246,18 @@ def q_zero_point(tensor):
 def _per_tensor(tensor, function):
     content = quantized_payload(tensor, function)
     if content.axis is not None:
-        raise RuntimeError(f"{function}: expected quantizer->qscheme() == kPerTensorAffine, got {content.scheme}")
+        raise RuntimeError(
+            f"{function}: expected quantizer->qscheme() == kPerTensorAffine, got {content.scheme}"
+        )
     return content
 
 
 def _per_channel(tensor, function):
     content = quantized_payload(tensor, function)
     if content.axis is None:
-        raise RuntimeError(f"{function}: expected a per-channel quantized tensor, got {content.scheme}")
+        raise RuntimeError(
+            f"{function}: expected a per-channel quantized tensor, got {content.scheme}"
+        )
     return content
 
 
@@ -248,5 +285,3 @@ def is_quantized(tensor) -> builtins.bool:
     """Whether the tensor's elements are quantized."""
     content = payload(tensor)
     return content is not None and content.kind == "quantized"
-
-

@@ -1,10 +1,13 @@
 """How integers stand for real values: the scheme, the range of each dtype, and the payload of a quantized tensor."""
 
+import math
+from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from .. import _C, ops
+from .. import _C, _utils, ops
 from .._extension import Payload, make, payload
 from ..printing import with_values
+from ..storage import TypedStorage
 
 
 class qscheme:
@@ -118,7 +121,9 @@ class Quantized(Payload):
         """Write the values through to every alias; they are rounded to this tensor's parameters."""
         other = payload(result)
         same = other.scale is self.scale and other.zero_point is self.zero_point
-        self.integers.copy_(other.integers if same else payload(self.requantize(other.real_values())).integers)
+        self.integers.copy_(
+            other.integers if same else payload(self.requantize(other.real_values())).integers
+        )
 
     def strided(self, reader):
         """Real values for tolist() and item()."""
@@ -130,18 +135,68 @@ class Quantized(Payload):
 
     def describe(self, tensor, prefix):
         """Text of repr(): the real values, then size, dtype and parameters."""
-        suffixes = [f"size={tuple(tensor.shape)}", f"dtype={self.dtype}", f"quantization_scheme={self.scheme}"]
+        suffixes = [
+            f"size={tuple(tensor.shape)}",
+            f"dtype={self.dtype}",
+            f"quantization_scheme={self.scheme}",
+        ]
         if self.axis is None:
             suffixes += [f"scale={self.scale}", f"zero_point={self.zero_point}"]
         else:
-            suffixes += [f"scale={self.scale}", f"zero_point={self.zero_point}", f"axis={self.axis}"]
+            suffixes += [
+                f"scale={self.scale}",
+                f"zero_point={self.zero_point}",
+                f"axis={self.axis}",
+            ]
         return with_values(prefix, self.real_values(), suffixes)
 
-    def pickled(self):
-        """Arguments that make this tensor again."""
-        return (self.integers, self.dtype, self.scale, self.zero_point, self.axis, self.scheme)
+    def reduce(self, tensor):
+        """As PyTorch's files have it: the storage of the integers, and the scheme with its parameters."""
+        integers = self.packed() if self.dtype in _VALUES_PER_BYTE else self.integers
+        storage = TypedStorage(wrap_storage=integers.untyped_storage(), dtype=self.dtype)
+        parameters = (self.scheme, self.scale, self.zero_point)
+        if self.axis is not None:
+            parameters = (*parameters, self.axis)
+        place = (integers.storage_offset(), tuple(tensor.shape), self.integers.stride())
+        return _utils._rebuild_qtensor, (storage, *place, parameters, False, OrderedDict())
 
 
-def rebuild(integers, dtype, scale, zero_point, axis, scheme):
-    """A quantized tensor from the parts of its payload."""
-    return make(Quantized(integers, dtype, scale, zero_point, axis, scheme), integers.shape, dtype)
+def _unpacked(storage, dtype, size):
+    """The integers of a dtype below a byte, one per element."""
+    per_byte = _VALUES_PER_BYTE[dtype]
+    bits = 8 // per_byte
+    packed = _C._tensor_over(storage, _C.uint8, 0, (storage.nbytes(),), (1,))
+    lanes = (packed.unsqueeze(1) >> (_C.tensor(range(per_byte), dtype=_C.uint8) * bits)) & (
+        (1 << bits) - 1
+    )
+    flat = lanes.reshape(-1)
+    count = math.prod(size)
+    if count > flat.numel():
+        raise RuntimeError(f"expected {count} {dtype} elements, the storage has {flat.numel()}")
+    return flat[:count].reshape(tuple(size)).clone()
+
+
+def rebuild_from_storage(storage, storage_offset, size, stride, parameters):
+    """A quantized tensor from what `Quantized.reduce` took apart. Arguments come from files: all are checked."""
+    dtype = getattr(storage, "dtype", None)
+    bounds = range_of(dtype, "_rebuild_qtensor")
+    scheme, scale, zero_point, *axis = parameters
+    if not isinstance(scheme, qscheme):
+        raise TypeError(f"_rebuild_qtensor: expected a qscheme, got {type(scheme).__name__}")
+    if dtype in _VALUES_PER_BYTE:
+        integers = _unpacked(storage.untyped(), dtype, size)
+    else:
+        integers = _C._tensor_over(
+            storage.untyped(), bounds.stored, storage_offset, tuple(size), tuple(stride)
+        )
+    if not axis:
+        content = Quantized(integers, dtype, float(scale), int(zero_point), None, scheme)
+        return make(content, integers.shape, dtype)
+    along = int(axis[0])
+    if not 0 <= along < integers.dim() or not scale.shape == zero_point.shape == (
+        integers.shape[along],
+    ):
+        raise RuntimeError(
+            f"_rebuild_qtensor: parameters do not fit size {tuple(size)} at axis {along}"
+        )
+    return make(Quantized(integers, dtype, scale, zero_point, along, scheme), integers.shape, dtype)
