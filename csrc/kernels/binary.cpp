@@ -24,6 +24,8 @@ constexpr BinaryInfo kInfos[] = {
     {"xlogy", B::Float, kReal, Tiles("xlogy"), nullptr, "xlogy_number"},
     {"special_xlog1py", B::Float, kReal, Tiles("xlog1py"), nullptr, "special_xlog1py_number"},
     {"special_zeta", B::Float, kReal, Tiles("zeta"), nullptr, "special_zeta_number"},
+    {"special_iv", B::Float, kReal, Tiles("iv"), nullptr, "special_iv_number"},
+    {"special_ive", B::Float, kReal, Tiles("ive"), nullptr, "special_ive_number"},
     {"igamma", B::Same, kFloats, Tiles("igamma")},
     {"igammac", B::Same, kFloats, Tiles("igammac")},
     {"gcd", B::Same, kInts, Tiles("gcd")},

@@ -53,14 +53,6 @@ Complex<T> nan_to_num_complex(Complex<T> z, const void* params) {
 const Map1p<&nan_to_num_complex<float>, c64> nan_to_num_c64("nan_to_num");
 const Map1p<&nan_to_num_complex<double>, c128> nan_to_num_c128("nan_to_num");
 
-// params: {eps}, negative for none
-double logit(double x, const void* params) {
-  const double eps = *static_cast<const double*>(params);
-  if (eps >= 0) x = x < eps ? eps : x > 1 - eps ? 1 - eps : x;
-  return std::log(x / (1 - x));
-}
-const Map1p<&logit, double> logit_entry("logit");
-
 template <class T>
 T mantissa(T x) {
   int exponent = 0;

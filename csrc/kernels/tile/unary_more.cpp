@@ -25,15 +25,14 @@ struct Erfc {
 struct Sinc {
   template <class T>
   static Vec<T> call(Vec<T> x) {
+    // sin(pi x) of x reduced to [-1, 1], which is exact: integers give 0, and nothing is lost to pi x.
+    const Vec<T> half = x * constant<T>(0.5), limit(Constants<T>::kMagic * T(0.25));
+    const Vec<T> turns = select(abs(half) < limit, round_small(half), half);
+    const Vec<T> part = x - (turns + turns);
+    const Vec<T> s = sincos(part * constant<T>(3.14159265358979323846)).sin;
     const Vec<T> angle = x * constant<T>(3.14159265358979323846);
-    Vec<T> s = sincos(angle).sin;
-    const typename Vec<T>::Mask far = ~(abs(angle) <= Vec<T>(Constants<T>::kTrigLimit));
-    if (any(far)) [[unlikely]] {
-      for (int i = 0; i < Vec<T>::size; ++i) {
-        if (far[i] != 0) s.v[i] = static_cast<T>(__builtin_sin(static_cast<double>(angle.v[i])));
-      }
-    }
-    return select(x == constant<T>(0), constant<T>(1), s / angle);
+    const Vec<T> whole = select(abs(part) == constant<T>(1), constant<T>(0), s);
+    return select(x == constant<T>(0), constant<T>(1), whole / angle);
   }
 };
 

@@ -40,6 +40,7 @@ from .search import *
 from .softmax import *
 from .sort import *
 from .special_unary import *
+from .special_bessel import *
 from .spectral import *
 from .split import *
 from .statistics import *

@@ -17,6 +17,11 @@ def unary(name, doc, *, methods=None, inplace=True, out=True, non_differentiable
     )
 
 
+def special(name, doc, **options):
+    """Declare `special_name(Tensor input) -> Tensor`: a function of torch.special without method or in-place form."""
+    return unary(f"special_{name}", doc, methods=(), inplace=False, **options)
+
+
 def binary(
     name,
     doc,
@@ -42,7 +47,6 @@ def binary(
 STEP = "piecewise constant"
 BOOLEAN = "the result is bool"
 INTEGRAL = "integers only"
-SPECIAL = "PyTorch defines no derivative"
 
 
 def zeros_like(tensor):

@@ -1,10 +1,10 @@
-"""Sigmoid, error, gamma and Bessel functions, and what torch.special adds to the other families."""
+"""Sigmoid, error and gamma functions, and what torch.special adds to other families; special_bessel.py has the rest."""
 
 import math
 
 from .create import arange
 from .exp_log import exp, log
-from .pointwise import SPECIAL, binary, number_first, unary
+from .pointwise import binary, number_first, special, unary
 from .registry import composite, native, overload
 from .ternary import where
 
@@ -140,10 +140,32 @@ igammac = binary(
 )
 
 
+_igamma_derivative = native(
+    "igamma_derivative(int order, Tensor input, Tensor other) -> Tensor",
+    doc="The order-th derivative of igamma in input, order 0 to 4.",
+)
+
+
 @igamma.vjp("input")
+def _(grad, input, other):
+    return grad * _igamma_derivative(1, input, other)
+
+
 @igammac.vjp("input")
-def _not_by_order(grad):
-    raise NotImplementedError("igamma and igammac: not differentiable in input")
+def _(grad, input, other):
+    return -grad * _igamma_derivative(1, input, other)
+
+
+@_igamma_derivative.vjp("input")
+def _(grad, order, input, other):
+    return grad * _igamma_derivative(order + 1, input, other)
+
+
+@_igamma_derivative.vjp("other")
+def _(grad, order, input, other):
+    if order != 1:
+        raise NotImplementedError("igamma: third derivatives in both arguments are not available")
+    return grad * _gamma_density(input, other) * (log(other) - digamma(input))
 
 
 def _gamma_density(input, other):
@@ -160,40 +182,7 @@ def _(grad, input, other):
     return -grad * _gamma_density(input, other)
 
 
-def _special(name, doc, **options):
-    return unary(f"special_{name}", doc, methods=(), inplace=False, **options)
-
-
-i0 = unary("i0", "Modified Bessel function of the first kind, order 0.")
-special_i0e = _special("i0e", "exp(-|x|) i0(x).")
-special_i1 = _special("i1", "Modified Bessel function of the first kind, order 1.")
-special_i1e = _special("i1e", "exp(-|x|) i1(x).")
-
-
-@i0.vjp
-def _(grad, input):
-    return grad * special_i1(input)
-
-
-@special_i0e.vjp
-def _(grad, input, result):
-    return grad * (special_i1e(input) - input.sgn() * result)
-
-
-@special_i1.vjp
-def _(grad, input, result):
-    # i1(x) / x -> 1/2 at 0.
-    safe = where(input == 0, 1, input)
-    return grad * where(input == 0, 0.5, i0(input) - result / safe)
-
-
-@special_i1e.vjp
-def _(grad, input, result):
-    safe = where(input == 0, 1, input)
-    return grad * where(input == 0, 0.5, special_i0e(input) - result * (input.sgn() + 1 / safe))
-
-
-special_ndtri = _special("ndtri", "Inverse of the standard normal distribution function.")
+special_ndtri = special("ndtri", "Inverse of the standard normal distribution function.")
 
 
 @special_ndtri.vjp
@@ -201,7 +190,7 @@ def _(grad, result):
     return grad * (exp(result.square() / 2) * math.sqrt(2 * math.pi))
 
 
-special_log_ndtr = _special("log_ndtr", "Logarithm of the standard normal distribution function.")
+special_log_ndtr = special("log_ndtr", "Logarithm of the standard normal distribution function.")
 
 
 @special_log_ndtr.vjp
@@ -209,7 +198,7 @@ def _(grad, input):
     return grad / special_erfcx(input * -math.sqrt(0.5)) * math.sqrt(2 / math.pi)
 
 
-special_erfcx = _special("erfcx", "exp(x^2) erfc(x).")
+special_erfcx = special("erfcx", "exp(x^2) erfc(x).")
 
 
 @special_erfcx.vjp
@@ -217,7 +206,7 @@ def _(grad, input, result):
     return grad * (2 * input * result - 2 / math.sqrt(math.pi))
 
 
-special_entr = _special("entr", "Entropy of a value: -x log(x); 0 at 0, -inf below.")
+special_entr = special("entr", "Entropy of a value: -x log(x); 0 at 0, -inf below.")
 
 
 @special_entr.vjp
@@ -225,11 +214,30 @@ def _(grad, input):
     return grad * (-log(input) - 1)
 
 
-@composite(out=True)
-def special_ndtr(input):
-    """Standard normal distribution function."""
-    x = input * math.sqrt(0.5)
-    return where(x < -1, 0.5 * erfc(-x), 0.5 * (1 + erf(x)))
+special_ndtr = special("ndtr", "Standard normal distribution function.")
+
+
+@special_ndtr.vjp
+def _(grad, input):
+    return grad * (exp(input.square() * -0.5) * (1 / math.sqrt(2 * math.pi)))
+
+
+special_logerfc = special("logerfc", "log(erfc(x)), without underflow.")
+
+
+@special_logerfc.vjp
+def _(grad, input):
+    return grad / special_erfcx(input) * (-2 / math.sqrt(math.pi))
+
+
+special_logerfcx = special(
+    "logerfcx", "log(erfcx(x)) = x^2 + log(erfc(x)), without overflow or underflow."
+)
+
+
+@special_logerfcx.vjp
+def _(grad, input):
+    return grad * (2 * input - 2 / math.sqrt(math.pi) / special_erfcx(input))
 
 
 _xlog1py = binary(
@@ -264,14 +272,33 @@ _zeta = binary(
 )
 
 
+_zeta_derivative = native(
+    "zeta_derivative(int order, Tensor input, Tensor other) -> Tensor",
+    doc="The order-th derivative of special_zeta in input, order 0 to 4.",
+)
+
+
 @_zeta.vjp("input")
-def _(grad):
-    raise NotImplementedError("special.zeta: not differentiable in input")
+def _(grad, input, other):
+    return grad * _zeta_derivative(1, input, other)
 
 
 @_zeta.vjp("other")
 def _(grad, input, other):
     return grad * -input * _zeta(input + 1, other)
+
+
+@_zeta_derivative.vjp("input")
+def _(grad, order, input, other):
+    return grad * _zeta_derivative(order + 1, input, other)
+
+
+@_zeta_derivative.vjp("other")
+def _(grad, order, input, other):
+    # d/dq zeta(s, q) = -s zeta(s + 1, q), differentiated `order` times in s.
+    next = input + 1
+    slope = input * _zeta_derivative(order, next, other)
+    return -grad * (slope + order * _zeta_derivative(max(order - 1, 0), next, other))
 
 
 special_zeta = overload(
@@ -283,47 +310,7 @@ special_zeta = overload(
     ),
 )
 
-_BESSEL = {
-    "bessel_j0": "Bessel function of the first kind, order 0.",
-    "bessel_j1": "Bessel function of the first kind, order 1.",
-    "bessel_y0": "Bessel function of the second kind, order 0.",
-    "bessel_y1": "Bessel function of the second kind, order 1.",
-    "modified_bessel_i0": "Modified Bessel function of the first kind, order 0.",
-    "modified_bessel_i1": "Modified Bessel function of the first kind, order 1.",
-    "modified_bessel_k0": "Modified Bessel function of the second kind, order 0.",
-    "modified_bessel_k1": "Modified Bessel function of the second kind, order 1.",
-    "scaled_modified_bessel_k0": "exp(x) times modified_bessel_k0.",
-    "scaled_modified_bessel_k1": "exp(x) times modified_bessel_k1.",
-    "spherical_bessel_j0": "Spherical Bessel function of the first kind, order 0.",
-    "airy_ai": "Airy function Ai.",
-}
-for _name, _doc in _BESSEL.items():
-    globals()[f"special_{_name}"] = _special(_name, _doc, non_differentiable=SPECIAL)
-
-_POLYNOMIALS = [
-    f"{_shift}chebyshev_polynomial_{_kind}" for _shift in ("", "shifted_") for _kind in "tuvw"
-] + [
-    "hermite_polynomial_h",
-    "hermite_polynomial_he",
-    "laguerre_polynomial_l",
-    "legendre_polynomial_p",
-]
-for _name in _POLYNOMIALS:
-    _full = f"special_{_name}"
-    globals()[_full] = overload(
-        _full,
-        binary(
-            _full,
-            f"The {_name.replace('_', ' ')} of degree n at input.",
-            methods=(),
-            inplace=False,
-            other="n",
-            non_differentiable=SPECIAL,
-        ),
-        number_first(_full, other="n", non_differentiable=SPECIAL),
-    )
-
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
+    "digamma", "erf", "erfc", "erfinv", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
     "sigmoid",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from .exp_log import exp
 from .fourier import fft_c2c, fft_c2r, fft_r2c
 from .pad import constant_pad_nd
 from .registry import composite
-from .special_unary import i0
+from .special_bessel import i0
 from .trig import cos
 
 

@@ -8,7 +8,7 @@ import math
 
 from .. import _C
 from ..ops.exp_log import exp
-from ..ops.special_unary import i0
+from ..ops.special_bessel import i0
 from ..ops.spectral import _cosine_sum, _full_double, gaussian_formula, symmetric_window
 from ..ops.trig import sin
 
