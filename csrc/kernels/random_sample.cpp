@@ -275,7 +275,7 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
   const Tensor dense = result.is_contiguous() ? result : empty(sizes, DType::Int64);
   dispatch_real_float("multinomial", input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (replacement) {
+    if (replacement && num_samples > 1) {  // one draw is a race either way, as in PyTorch
       Generator& g = generator_or_default(generator);
       const std::lock_guard lock(g.mutex);
       draw_with_replacement(weights.data<T>(), rows, num_samples, dense.data<std::int64_t>(), g);

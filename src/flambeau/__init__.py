@@ -87,7 +87,8 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    amp autograd backends cpu cuda errors fft fx futures hub jit linalg masked memory multiprocessing nn optim overrides
+    amp autograd backends cpu cuda distributions errors fft fx futures hub jit linalg masked memory multiprocessing nn
+    optim overrides
     printing random serialization signal special storage testing types utils version __config__
     """.split()
 )

@@ -1,7 +1,8 @@
 """Random numbers: new random tensors, in-place fills, samples with tensor parameters, dropout.
 
 For the same seed the values are PyTorch's CPU values: bit by bit where they come from uniforms, within 2e-6 for
-normals. None of these is differentiable, except dropout in its input. The seed is set in flambeau/random.py.
+normals. None of these is differentiable, except dropout in its input and, by implicit reparameterisation,
+gamma and Dirichlet samples in their parameters. The seed is set in flambeau/random.py.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from .create import empty, empty_like, zeros
 from .registry import composite, native, overload
 
 __all__ = [
+    "_dirichlet_grad",
     "_sample_dirichlet",
     "_standard_gamma",
+    "_standard_gamma_grad",
     "alpha_dropout",
     "alpha_dropout_",
     "bernoulli",
@@ -437,7 +440,6 @@ binomial = native(
 )
 _standard_gamma = native(
     "_standard_gamma(Tensor input, Generator? generator=None) -> Tensor",
-    non_differentiable="its implicit derivative is part of the distributions library",
     doc="""Draw from gamma distributions of the shapes in input and scale 1.
 
     Args:
@@ -445,13 +447,36 @@ _standard_gamma = native(
         generator: source of random numbers; the default generator if None.
     Returns:
         Same shape and dtype as input; never 0.
+    Differentiable in input, once: see _standard_gamma_grad.
     References:
         Marsaglia, Tsang, "A simple method for generating gamma variables", 2000.
     """,
 )
+_standard_gamma_grad = native(
+    "_standard_gamma_grad(Tensor input, Tensor output) -> Tensor",
+    non_differentiable="a fit, whose derivative would not be one",
+    doc="""Compute how a gamma sample moves with its shape parameter, at a fixed quantile.
+
+    -(dF(x; a)/da) / f(x; a), for F and f the distribution function and density of the gamma distribution.
+
+    Args:
+        input: shapes a above 0, floating point.
+        output: samples x of _standard_gamma, broadcasting with input.
+    Returns:
+        The broadcast shape; right to about 1e-3, with PyTorch's approximations.
+    References:
+        Figurnov, Mohamed, Mnih, "Implicit reparameterization gradients", 2018.
+    """,
+)
+
+
+@_standard_gamma.vjp("input")
+def _(grad: Any, input: Any, result: Any) -> Any:
+    return grad * _standard_gamma_grad(input, result)
+
+
 _sample_dirichlet = native(
     "_sample_dirichlet(Tensor input, Generator? generator=None) -> Tensor",
-    non_differentiable="its implicit derivative is part of the distributions library",
     doc="""Draw from Dirichlet distributions with concentrations along the last dim.
 
     Args:
@@ -459,8 +484,37 @@ _sample_dirichlet = native(
         generator: source of random numbers; the default generator if None.
     Returns:
         Same shape and dtype; the last dim sums to 1.
+    Differentiable in input, once: see _dirichlet_grad.
     """,
 )
+_dirichlet_grad = native(
+    "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    non_differentiable="a fit, whose derivative would not be one",
+    doc="""Compute how a beta sample moves with its first parameter, at a fixed quantile, over 1 - x.
+
+    -(dF/dalpha) / f / (1 - x), for F and f the distribution function and density of Beta(alpha, total - alpha) at x.
+    The derivative of a Dirichlet sample is made of these.
+
+    Args:
+        x: samples in (0, 1), floating point.
+        alpha: the component's concentration, above 0.
+        total: sum of the concentrations, above alpha.
+    Returns:
+        The broadcast shape; right to about 1e-3, with PyTorch's approximations.
+    Raises:
+        RuntimeError: the dtypes differ or are not floating point.
+    References:
+        Figurnov, Mohamed, Mnih, "Implicit reparameterization gradients", 2018.
+    """,
+)
+
+
+@_sample_dirichlet.vjp("input")
+def _(grad: Any, input: Any, result: Any) -> Any:
+    total = input.sum(-1, True)
+    return _dirichlet_grad(result, input, total) * (grad - (result * grad).sum(-1, True))
+
+
 multinomial = native(
     "multinomial(Tensor input, int num_samples, bool replacement=False, *,"
     " Generator? generator=None) -> Tensor",
