@@ -15,8 +15,10 @@ LAYERS = [
     for names in (
         "_C errors types _extension",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
-        " tensor_types type_info memory settings _complex32 sparse quantized amp backends cpu cuda determinism __config__",
-        "nn optim utils distributions serialization archive signal masked hub futures multiprocessing func quasirandom ao",
+        " tensor_types type_info memory settings _complex32 sparse quantized amp backends cpu cuda determinism"
+        " __config__",
+        "nn optim utils distributions serialization archive signal masked hub futures multiprocessing func quasirandom"
+        " ao",
         "graph fx jit quantization",
         "distributed package profiler mobile",
         "vision audio text rec kernels launch",

@@ -1,14 +1,14 @@
 """Tensors without strided memory: what an op does with them.
 
-Such a tensor carries a payload, a Python object that says what its values are. It comes from `make`, and `payload` gets it
-back. An op that meets one calls `run` below autograd in place of its kernel; gradient rules are those of the op. Each kind
-of payload registers its forms of ops:
+Such a tensor carries a payload, a Python object that says what its values are. It comes from `make`, and `payload`
+gets it back. An op that meets one calls `run` below autograd in place of its kernel; gradient rules are the op's.
+Each kind of payload registers its forms of ops:
 
     @register("sparse", "neg")
     def neg(input): ...
 
-A form takes the op's arguments by position, all of them. An in-place op ("add_") without a form of its own runs the form of
-"add" and assigns the result.
+A form takes the op's arguments by position, all of them. An in-place op ("add_") without a form of its own runs the
+form of "add" and assigns the result.
 """
 
 import importlib

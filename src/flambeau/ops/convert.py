@@ -108,7 +108,8 @@ def _cpu(input, memory_format=None):
 _TYPE_NAMES = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
     "float16": "Half",
-    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf", "complex64": "ComplexFloat",
+    "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf",
+    "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }  # fmt: skip
 

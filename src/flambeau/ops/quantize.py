@@ -61,7 +61,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
 
 @composite()
 def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
-    """fake_quantize_per_tensor_affine with a scale and zero point per index along axis, each of shape (size of axis,)."""
+    """fake_quantize_per_tensor_affine with a scale and zero point, of shape (size,), per index along axis."""
     return _fake_quantize_channel(input, scale, zero_point, axis, quant_min, quant_max)[0]
 
 

@@ -1,7 +1,7 @@
 """Quantized tensors: integers that stand for real values by a scale and a zero point.
 
-Made by quantize_per_tensor and quantize_per_channel; `dequantize` gives the real values back. Ops that only move elements
-or compare them work on them, and so do the pooling and activation functions that inference uses; others raise
+Made by quantize_per_tensor and quantize_per_channel; `dequantize` gives the real values back. Ops that only move
+elements or compare them work on them, and so do the pooling and activation functions that inference uses; others raise
 NotImplementedError.
 """
 

@@ -78,8 +78,8 @@ def quantize_per_tensor_dynamic(input, dtype, reduce_range):
 
 
 def _choose_parameters(smallest: float, largest: float, low: int, high: int) -> tuple[float, int]:
-    # 0 has to have an exact integer. Of the two zero points that the ends of the range suggest, the one with the smaller
-    # rounding error is taken.
+    # 0 has to have an exact integer. Of the two zero points that the ends of the range suggest, the one with the
+    # smaller rounding error is taken.
     smallest, largest = builtins.min(smallest, 0.0), builtins.max(largest, 0.0)
     scale = (largest - smallest) / (high - low)
     if scale == 0.0 or math.isinf(1.0 / scale):

@@ -1,4 +1,4 @@
-"""What ops do with quantized tensors, by family: move the integers, compare real values, or compute on them and round."""
+"""What ops do with quantized tensors, by family: move integers, compare real values, or compute and round."""
 
 import builtins
 
@@ -9,19 +9,19 @@ from .scheme import RANGES, Quantized
 
 # Elements are moved: the op runs on the integers.
 MOVES = frozenset(
-    """alias as_strided chunk clone contiguous detach diagonal expand flatten flip gather index index_select masked_select
-    matrix_transpose movedim narrow narrow_tensor numpy_T permute repeat reshape roll select slice split split_with_sizes
-    squeeze squeeze_dims t take transpose unbind unflatten unfold unsqueeze view""".split()
+    """alias as_strided chunk clone contiguous detach diagonal expand flatten flip gather index index_select
+    masked_select matrix_transpose movedim narrow narrow_tensor numpy_T permute repeat reshape roll select slice split
+    split_with_sizes squeeze squeeze_dims t take transpose unbind unflatten unfold unsqueeze view""".split()
 )
 # The result is a strided tensor computed from the real values.
 READS = frozenset("eq ne lt le gt ge equal isclose allclose".split())
 # Float results are quantized with the parameters of the first argument.
 ROUNDS = frozenset(
-    """adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d amax amin avg_pool1d avg_pool2d avg_pool3d clamp clamp_max
-    clamp_max_tensor clamp_min clamp_min_tensor clamp_tensor constant_pad_nd fill fill_tensor hardtanh index_put
-    interpolate_to leaky_relu masked_fill masked_fill_tensor max_all max_dim max_pool1d max_pool1d_with_indices max_pool2d
-    max_pool2d_with_indices max_pool3d max_pool3d_with_indices mean median_all median_dim min_all min_dim pad_mode relu relu6
-    sort std_correction threshold topk""".split()
+    """adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d amax amin avg_pool1d avg_pool2d avg_pool3d clamp
+    clamp_max clamp_max_tensor clamp_min clamp_min_tensor clamp_tensor constant_pad_nd fill fill_tensor hardtanh
+    index_put interpolate_to leaky_relu masked_fill masked_fill_tensor max_all max_dim max_pool1d
+    max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d max_pool3d_with_indices mean median_all
+    median_dim min_all min_dim pad_mode relu relu6 sort std_correction threshold topk""".split()
 )
 CASTS = frozenset(
     "to to_dtype to_other float double half bfloat16 bool byte char short int long cfloat cdouble".split()
@@ -67,7 +67,7 @@ def _moved_axis(op, arguments, content):
             ):
                 return axis
     raise RuntimeError(
-        f"{op.name}: the channels of a per-channel quantized tensor have to stay whole, along one dim. Dequantize first."
+        f"{op.name}: channels of a per-channel quantized tensor have to stay whole, along one dim. Dequantize first."
     )
 
 
@@ -100,8 +100,8 @@ def _cast(op, arguments):
     if not wanted and op.name == "to":
         return arguments[0]
     raise RuntimeError(
-        f"{op.name}: Creation of quantized tensor requires quantized dtype like torch.quint8. Use dequantize() for real "
-        "values or int_repr() for the integers."
+        f"{op.name}: Creation of quantized tensor requires quantized dtype like torch.quint8. Use dequantize() for "
+        "real values or int_repr() for the integers."
     )
 
 
@@ -113,8 +113,8 @@ def by_family(op, arguments):
     if not _is_quantized(arguments[0]):
         if any(isinstance(value, _C.dtype) for value in arguments):
             raise RuntimeError(
-                f"{name}: Creation of quantized tensor requires quantized dtype like torch.quint8 and its parameters. Use "
-                "torch.quantize_per_tensor() or torch._empty_affine_quantized()."
+                f"{name}: Creation of quantized tensor requires quantized dtype like torch.quint8 and its parameters. "
+                "Use torch.quantize_per_tensor() or torch._empty_affine_quantized()."
             )
     elif name in MOVES:
         return _move(op, arguments)
