@@ -13,14 +13,14 @@ MAX_LINES = 800
 LAYERS = [
     set(names.split())
     for names in (
-        "_C errors types _extension",
+        "_C errors _extension",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
-        " tensor_types type_info memory settings _complex32 sparse quantized amp backends cpu cuda determinism"
-        " __config__",
+        " tensor_types type_info types memory settings _complex32 sparse quantized amp backends cpu cuda accelerator"
+        " xpu mps mtia determinism profiler torch_version __config__",
         "nn optim utils distributions serialization archive signal masked hub futures multiprocessing func quasirandom"
         " ao",
-        "graph fx jit quantization",
-        "distributed package profiler mobile",
+        "graph fx jit quantization compiler _dynamo _jit_internal export library onnx",
+        "distributed package mobile",
         "vision audio text rec kernels launch",
         "testing dropin demo cli __main__",
     )
@@ -36,6 +36,7 @@ WITHOUT_SOURCE = {
     "test_examples",
     "test_docs",
     "models/test_training",
+    "programs/test_programs",
     *("ops/test_values", "ops/test_layouts", "ops/test_meta", "ops/test_gradients"),
     *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures"),
 }

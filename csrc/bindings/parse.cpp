@@ -404,6 +404,12 @@ CallShape make_call_shape(const OpDef& def, bool takes_out) {
     }
     shape.is_factory |= parameter.tag == Tag::Device;
   }
+  const auto has = [&](Tag tag) {
+    return std::find_if(def.parameters.begin(), def.parameters.end(), [&](const auto& p) { return p.tag == tag; });
+  };
+  const auto none = def.parameters.end();
+  if (has(Tag::Tensor) == none && has(Tag::TensorList) == none && has(Tag::Device) != none)
+    shape.created_on = static_cast<std::int8_t>(has(Tag::Device) - def.parameters.begin());
   return shape;
 }
 
@@ -456,6 +462,10 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
       return false;
     }
     frame[i].alias(parameter.default_value);
+  }
+  if (default_device >= 0 && shape.created_on >= 0) [[unlikely]] {
+    Value& device = frame[static_cast<std::size_t>(shape.created_on)];
+    if (device.is_none()) device.set(Device{static_cast<DeviceType>(default_device)});
   }
   return true;
 }

@@ -15,6 +15,7 @@ struct CallShape {
   bool takes_out = false;        // accepts out=
   bool is_factory = false;       // has a device parameter: requires_grad=, layout=, pin_memory= and names= are accepted
   bool single_list = false;      // the last positional parameter is int[*]
+  std::int8_t created_on = -1;   // index of the device parameter of an op without tensors, which default_device fills
 };
 
 // One call: the argument Values and the memory they borrow from. Lives on the C stack.

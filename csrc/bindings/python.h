@@ -119,6 +119,8 @@ PyObject* int_tuple(IntSpan values);  // plain tuple
 // False (no Python error set) if the object is not one.
 bool to_dtype(PyObject* object, DType& dtype);     // dtype, or the types bool, int, float, complex
 bool to_device(PyObject* object, Device& device);  // device or str; throws Error for an unknown device string
+// Of this thread: the DeviceType of tensors that are created without a device; -1 while none is set.
+inline constinit thread_local std::int8_t default_device = -1;
 bool to_memory_format(PyObject* object, MemoryFormat& format);
 bool is_layout(PyObject* object, bool& strided);
 bool to_int(PyObject* object, std::int64_t& value);  // int, __index__, one-element integer tensor; not bool, not float

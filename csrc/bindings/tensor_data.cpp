@@ -253,6 +253,7 @@ Arguments parse(const char* function, PyObject* const* args, Py_ssize_t nargs, P
     take_keyword(function, PyTuple_GET_ITEM(kwnames, k), args[nargs + k], given);
   }
   check(given.data != nullptr, ErrorKind::Type, function, "() missing 1 required positional arguments: \"data\"");
+  if (!given.device && default_device >= 0) given.device = Device{static_cast<DeviceType>(default_device)};
   return given;
 }
 

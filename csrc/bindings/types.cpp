@@ -16,6 +16,7 @@ struct DTypeObject {
 };
 struct DeviceObject {
   PyObject_HEAD Device device;
+  std::uint8_t foreign;  // see foreign_names
 };
 // layout and memory_format: named singletons
 struct EnumObject {
@@ -60,23 +61,54 @@ PyType_Spec dtype_spec = {"flambeau.dtype", sizeof(DTypeObject), 0,
 
 Device& device_value(PyObject* self) { return reinterpret_cast<DeviceObject*>(self)->device; }
 
-Device parse_device(std::string_view text) {
+// Device types that programs name and this library does not compute on. A device object may hold one, so that it can be
+// compared, printed and be a default argument; an op that gets one refuses.
+constexpr const char* foreign_names[] = {nullptr,         "cuda", "ipu",  "xpu",  "mkldnn", "opengl", "opencl", "ideep",
+                                         "hip",           "ve",   "fpga", "maia", "xla",    "lazy",   "vulkan", "mps",
+                                         "privateuseone", "hpu",  "mtia"};
+
+struct NamedDevice {
+  Device device;
+  std::uint8_t foreign = 0;  // index into foreign_names; 0 means that the type is device's own
+  [[nodiscard]] const char* name() const { return foreign != 0 ? foreign_names[foreign] : device.name(); }
+};
+NamedDevice named_device(PyObject* self) {
+  return {device_value(self), reinterpret_cast<DeviceObject*>(self)->foreign};
+}
+
+NamedDevice parse_device(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
-  Device device;
+  NamedDevice result;
   if (kind == "meta") {
-    device.type = DeviceType::Meta;
+    result.device.type = DeviceType::Meta;
   } else if (kind != "cpu") {
-    fail(ErrorKind::Runtime, "expected device 'cpu' or 'meta', got '", text, "'. Flambeau computes on CPUs.");
+    for (std::size_t i = 1; i < std::size(foreign_names); ++i)
+      if (kind == foreign_names[i]) result.foreign = static_cast<std::uint8_t>(i);
+    check(result.foreign != 0, ErrorKind::Runtime, "expected device 'cpu' or 'meta', got '", text,
+          "'. Flambeau computes on CPUs.");
   }
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
     const bool ok =
         !digits.empty() && digits.size() <= 2 && digits.find_first_not_of("0123456789") == std::string_view::npos;
     check(ok, ErrorKind::Runtime, "Invalid device string: '", text, "'");
-    device.index = static_cast<std::int8_t>(std::atoi(std::string(digits).c_str()));
+    result.device.index = static_cast<std::int8_t>(std::atoi(std::string(digits).c_str()));
   }
-  return device;
+  return result;
+}
+
+bool to_named_device(PyObject* object, NamedDevice& result) {
+  if (Py_TYPE(object) == device_type) {
+    result = named_device(object);
+    return true;
+  }
+  if (!PyUnicode_Check(object)) return false;
+  Py_ssize_t length;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &length);
+  if (text == nullptr) throw_python();
+  result = parse_device({text, static_cast<std::size_t>(length)});
+  return true;
 }
 
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
@@ -85,43 +117,73 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   PyObject* index = nullptr;
   if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", const_cast<char**>(names), &type, &index) == 0) return nullptr;
   return guarded([&] {
-    Device device;
-    if (!to_device(type, device))
+    NamedDevice named;
+    if (!to_named_device(type, named))
       fail(ErrorKind::Type, "device(): expected a device string, got ", Py_TYPE(type)->tp_name);
     std::int64_t number;
     if (index != nullptr && index != Py_None) {
       check(to_int(index, number) && number >= 0 && number < 100, ErrorKind::Runtime,
             "device(): expected a device index of 0 to 99");
-      device.index = static_cast<std::int8_t>(number);
+      named.device.index = static_cast<std::int8_t>(number);
     }
-    return to_python(device);
+    if (named.foreign == 0) return to_python(named.device);
+    auto* object = PyObject_New(DeviceObject, device_type);
+    if (object == nullptr) throw_python();
+    object->device = named.device;
+    object->foreign = named.foreign;
+    return reinterpret_cast<PyObject*>(object);
   });
 }
 PyObject* device_repr(PyObject* self) {
-  const Device& device = device_value(self);
-  if (device.index < 0) return PyUnicode_FromFormat("device(type='%s')", device.name());
-  return PyUnicode_FromFormat("device(type='%s', index=%d)", device.name(), device.index);
+  const NamedDevice named = named_device(self);
+  if (named.device.index < 0) return PyUnicode_FromFormat("device(type='%s')", named.name());
+  return PyUnicode_FromFormat("device(type='%s', index=%d)", named.name(), named.device.index);
 }
 PyObject* device_str(PyObject* self) {
-  const Device& device = device_value(self);
-  if (device.index < 0) return PyUnicode_FromString(device.name());
-  return PyUnicode_FromFormat("%s:%d", device.name(), device.index);
+  const NamedDevice named = named_device(self);
+  if (named.device.index < 0) return PyUnicode_FromString(named.name());
+  return PyUnicode_FromFormat("%s:%d", named.name(), named.device.index);
 }
 PyObject* device_compare(PyObject* a, PyObject* b, int op) {
   if (Py_TYPE(b) != device_type || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-  const bool same = device_value(a) == device_value(b) && device_value(a).index == device_value(b).index;
+  const NamedDevice x = named_device(a), y = named_device(b);
+  const bool same = x.device == y.device && x.device.index == y.device.index && x.foreign == y.foreign;
   return PyBool_FromLong(same == (op == Py_EQ));
 }
 Py_hash_t device_hash(PyObject* self) {
-  return static_cast<Py_hash_t>(device_value(self).type) * 131 + device_value(self).index + 7;
+  const NamedDevice named = named_device(self);
+  return (static_cast<Py_hash_t>(named.device.type) + 2 * named.foreign) * 131 + named.device.index + 7;
 }
 PyObject* device_reduce(PyObject* self, PyObject*) {
-  const Device& device = device_value(self);
-  if (device.index < 0) return Py_BuildValue("(O(s))", device_type, device.name());
-  return Py_BuildValue("(O(si))", device_type, device.name(), int(device.index));
+  const NamedDevice named = named_device(self);
+  if (named.device.index < 0) return Py_BuildValue("(O(s))", device_type, named.name());
+  return Py_BuildValue("(O(si))", device_type, named.name(), int(named.device.index));
 }
-PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef device_getset[] = {{"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_value(s).name()); },
+
+// `with device:` makes it the one of tensors that are created without a device.
+thread_local std::vector<std::int8_t> outer_defaults;
+
+PyObject* device_enter(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Device device;
+    to_device(self, device);
+    outer_defaults.push_back(default_device);
+    default_device = static_cast<std::int8_t>(device.type);
+    return Py_NewRef(self);
+  });
+}
+PyObject* device_exit(PyObject*, PyObject*) {
+  if (!outer_defaults.empty()) {
+    default_device = outer_defaults.back();
+    outer_defaults.pop_back();
+  }
+  Py_RETURN_NONE;
+}
+PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr},
+                                {"__enter__", device_enter, METH_NOARGS, nullptr},
+                                {"__exit__", device_exit, METH_VARARGS, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef device_getset[] = {{"type", [](PyObject* s, void*) { return PyUnicode_FromString(named_device(s).name()); },
                                 nullptr, "'cpu' or 'meta'.", nullptr},
                                {"index",
                                 [](PyObject* s, void*) {
@@ -130,15 +192,18 @@ PyGetSetDef device_getset[] = {{"type", [](PyObject* s, void*) { return PyUnicod
                                 },
                                 nullptr, "Ordinal, or None.", nullptr},
                                {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyType_Slot device_slots[] = {{Py_tp_new, reinterpret_cast<void*>(device_new)},
-                              {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
-                              {Py_tp_str, reinterpret_cast<void*>(device_str)},
-                              {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
-                              {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
-                              {Py_tp_methods, device_methods},
-                              {Py_tp_getset, device_getset},
-                              {Py_tp_doc, const_cast<char*>("Where a tensor lives: device('cpu') or device('meta').")},
-                              {0, nullptr}};
+PyType_Slot device_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(device_new)},
+    {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+    {Py_tp_str, reinterpret_cast<void*>(device_str)},
+    {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
+    {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
+    {Py_tp_methods, device_methods},
+    {Py_tp_getset, device_getset},
+    {Py_tp_doc,
+     const_cast<char*>("Where a tensor lives: device('cpu') or device('meta'). Other devices can be named, not "
+                       "used. In a with statement: where tensors are created.")},
+    {0, nullptr}};
 PyType_Spec device_spec = {"flambeau.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT, device_slots};
 
 // ---- layout, memory_format
@@ -248,11 +313,15 @@ PyObject* to_python(Device device) {
   static PyObject* plain_cpu = [] {
     auto* object = PyObject_New(DeviceObject, device_type);
     object->device = Device{};
+    object->foreign = 0;
     return reinterpret_cast<PyObject*>(object);
   }();
   if (device.type == DeviceType::CPU && device.index < 0) return Py_NewRef(plain_cpu);
   auto* object = PyObject_New(DeviceObject, device_type);
-  if (object != nullptr) object->device = device;
+  if (object != nullptr) {
+    object->device = device;
+    object->foreign = 0;
+  }
   return reinterpret_cast<PyObject*>(object);
 }
 
@@ -296,15 +365,11 @@ bool to_dtype(PyObject* object, DType& dtype) {
 }
 
 bool to_device(PyObject* object, Device& device) {
-  if (Py_TYPE(object) == device_type) {
-    device = device_value(object);
-    return true;
-  }
-  if (!PyUnicode_Check(object)) return false;
-  Py_ssize_t length;
-  const char* text = PyUnicode_AsUTF8AndSize(object, &length);
-  if (text == nullptr) throw_python();
-  device = parse_device({text, static_cast<std::size_t>(length)});
+  NamedDevice named;
+  if (!to_named_device(object, named)) return false;
+  check(named.foreign == 0, ErrorKind::Runtime, "expected device 'cpu' or 'meta', got '", named.name(),
+        "'. Flambeau computes on CPUs.");
+  device = named.device;
   return true;
 }
 
@@ -463,6 +528,22 @@ void bind_types(nb::module_& m) {
         set_default_dtype(dtype);
       },
       "Set the dtype of new float tensors: a real floating-point dtype.");
+  m.def(
+      "get_default_device",
+      [] {
+        return nb::steal(to_python(default_device < 0 ? Device{} : Device{static_cast<DeviceType>(default_device)}));
+      },
+      "The device of tensors that are created without one, in this thread.");
+  m.def(
+      "set_default_device",
+      [](nb::handle object) {
+        Device device;
+        if (!object.is_none() && !to_device(object.ptr(), device))
+          fail(ErrorKind::Type, "set_default_device: expected a device or None, got ", Py_TYPE(object.ptr())->tp_name);
+        default_device = object.is_none() ? std::int8_t{-1} : static_cast<std::int8_t>(device.type);
+      },
+      nb::arg("device").none(),
+      "Set the device of tensors that are created without one, in this thread; None means the CPU.");
 }
 
 }  // namespace flambeau::python

@@ -29,6 +29,7 @@ from ._C import (
     float32,
     float64,
     from_numpy,
+    get_default_device,
     get_default_dtype,
     get_num_threads,
     int8,
@@ -43,6 +44,7 @@ from ._C import (
     quint2x4,
     quint4x2,
     quint8,
+    set_default_device,
     set_default_dtype,
     set_num_threads,
     sparse_bsc,
@@ -87,9 +89,9 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    amp autograd backends cpu cuda distributions errors fft fx futures hub jit linalg masked memory multiprocessing nn
-    optim overrides
-    printing random serialization signal special storage testing types utils version __config__
+    accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft futures fx hub jit
+    library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random serialization
+    signal special storage testing torch_version types utils version xpu __config__ _dynamo _jit_internal
     """.split()
 )
 # Names of this package that live in a submodule: name -> module.
@@ -144,6 +146,7 @@ _LAZY = {
         _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor""".split(),
         "quantized",
     ),
+    "compile": "compiler",
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",
     "fork_rng": "random",

@@ -5,14 +5,18 @@ same module objects that Flambeau's own names lead to. Nothing else in Flambeau 
 """
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from os import PathLike
+from pathlib import Path
 from types import ModuleType
 
 import flambeau
+from flambeau.torch_version import TorchVersion
 
 NAMES = {
     "torch": "flambeau",
@@ -25,7 +29,7 @@ NAMES = {
 }
 
 # The PyTorch release whose API programs may expect. They compare torch.__version__ with it.
-TORCH_VERSION = "1.12.1+flambeau"
+TORCH_VERSION = "2.13.0+flambeau"
 
 __all__ = ["NAMES", "TORCH_VERSION", "install", "uninstall"]
 
@@ -61,11 +65,43 @@ class _AliasFinder(MetaPathFinder):
         except ModuleNotFoundError:
             found = False
         if not found:
-            raise ModuleNotFoundError(
-                f"dropin: expected a module that Flambeau has, got {fullname}. There is no {real}.",
-                name=fullname,
-            )
+            # A package that Flambeau lacks, e.g. torchvision: it may be installed, which is the next finder's question.
+            if dot and not _is_probe():
+                raise ModuleNotFoundError(
+                    f"dropin: expected a module that Flambeau has, got {fullname}. There is no {real}.",
+                    name=fullname,
+                )
+            return None
         return ModuleSpec(fullname, _AliasLoader(real))
+
+    def find_distributions(
+        self, context: importlib.metadata.DistributionFinder.Context
+    ) -> Iterator[importlib.metadata.Distribution]:
+        """The installed package `torch`, whose version programs compare before they use it."""
+        if context.name in (None, "torch"):
+            yield _TorchDistribution()
+
+
+def _is_probe() -> bool:
+    """Whether importlib.util.find_spec asks, whose callers expect None for what is not there, not an error."""
+    frame = sys._getframe(2)  # 0 is this function, 1 our find_spec, 2 the import system's
+    while frame is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        if frame.f_code.co_name == "_find_and_load":
+            return False
+        frame = frame.f_back  # type: ignore[assignment]
+    return True
+
+
+class _TorchDistribution(importlib.metadata.Distribution):
+    """What importlib.metadata says of `torch`: a name and a version."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename == "METADATA":
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {TORCH_VERSION}\n"
+        return "torch\n" if filename == "top_level.txt" else None
+
+    def locate_file(self, path: "str | PathLike[str]") -> Path:
+        return Path(__file__).parent / path
 
 
 _finder = _AliasFinder()
@@ -85,7 +121,7 @@ def install() -> None:
         )
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-        flambeau.__version__ = TORCH_VERSION
+        flambeau.__version__ = TorchVersion(TORCH_VERSION)
 
 
 def uninstall() -> None:

@@ -25,11 +25,39 @@ def test_device_parsing_and_equality():
     assert flambeau.device("cpu", 1).index == 1
     assert pickle.loads(pickle.dumps(flambeau.device("cpu:0"))) == flambeau.device("cpu:0")
     assert len({flambeau.device("cpu"), flambeau.device("cpu")}) == 1
-    for bad in ("cuda", "cpu:", "cpu:x", "cpu:-1", ""):
+    for bad in ("gpu", "cpu:", "cpu:x", "cpu:-1", ""):
         with pytest.raises(RuntimeError):
             flambeau.device(bad)
     with pytest.raises(TypeError):
         flambeau.device(3.5)
+
+
+def test_devices_without_kernels_can_be_named_but_not_used():
+    device = flambeau.device("cuda", 1)
+    assert str(device) == "cuda:1" and device.type == "cuda" and device.index == 1
+    assert device == flambeau.device("cuda:1") != flambeau.device("cpu:1")
+    assert pickle.loads(pickle.dumps(device)) == device
+    for use in (lambda: flambeau.zeros(2, device=device), lambda: flambeau.zeros(2).to("cuda")):
+        with pytest.raises(RuntimeError, match="expected device 'cpu' or 'meta', got 'cuda'"):
+            use()
+
+
+def test_device_context_sets_where_tensors_are_created():
+    with flambeau.device("meta"):
+        made = flambeau.zeros(2), flambeau.rand(2), flambeau.tensor([1.0]), flambeau.arange(3)
+        assert {x.device.type for x in made} == {"meta"}
+        assert flambeau.zeros(2, device="cpu").device.type == "cpu"
+        with flambeau.device("cpu"):
+            assert flambeau.zeros(2).device.type == "cpu"
+        assert flambeau.get_default_device() == flambeau.device("meta")
+    assert flambeau.zeros(2).device.type == "cpu"
+    flambeau.set_default_device("meta")
+    try:
+        assert flambeau.eye(2).device.type == "meta"
+        assert flambeau.zeros_like(flambeau.zeros(2, device="cpu")).device.type == "cpu"
+    finally:
+        flambeau.set_default_device(None)
+    assert flambeau.eye(2).device.type == "cpu"
 
 
 def test_size_is_a_tuple_with_numel():

@@ -47,11 +47,12 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "functional":
+    if name in ("functional", "profiler"):
         import importlib
 
-        return importlib.import_module(".functional", __name__)
-    if name in ("profiler", "forward_ad"):
-        what = "the profiler" if name == "profiler" else "forward-mode differentiation"
-        raise AttributeError(f"flambeau.autograd.{name}: {what} is not available in this version.")
+        return importlib.import_module(f".{name}", __name__)
+    if name == "forward_ad":
+        raise AttributeError(
+            "flambeau.autograd.forward_ad: forward-mode differentiation is not available in this version."
+        )
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

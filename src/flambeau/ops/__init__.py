@@ -52,3 +52,12 @@ from .view_dtype import *
 
 verify()
 _set_policies(globals())
+
+
+def __getattr__(name):
+    # torch.ops.<namespace>: ops that the program defined itself.
+    from ..library import NAMESPACES
+
+    if name in NAMESPACES:
+        return NAMESPACES[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

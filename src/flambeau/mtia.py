@@ -1,0 +1,22 @@
+"""MTIA devices: there is none. Only what programs ask before they use one is here."""
+
+__all__ = ["device_count", "empty_cache", "is_available", "is_initialized"]
+
+
+def is_available() -> bool:
+    """Return False."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Return False."""
+    return False
+
+
+def device_count() -> int:
+    """Return 0."""
+    return 0
+
+
+def empty_cache() -> None:
+    """Do nothing."""

@@ -1,0 +1,55 @@
+"""Record what third-party programs give on PyTorch: python tools/record_programs.py [CHECK ...]
+
+To be run with a Python that has PyTorch and the programs; writes tests/data/programs/. oneDNN is off and one thread
+runs, so that PyTorch's own values vary least.
+"""
+
+import json
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "programs"))
+import harness
+
+
+def record(name, only=None):
+    check = harness.load(name)
+    cases = {}
+    for case in check.CASES:
+        try:
+            cases[case] = harness.run(check, case)
+        except Exception:
+            print(f"{name} {case}:", file=sys.stderr)
+            traceback.print_exc(limit=-2)
+    result = {
+        "packages": harness.versions(check.PACKAGES),
+        "torch": torch.__version__,
+        "cases": cases,
+    }
+    harness.DATA.mkdir(exist_ok=True)
+    text = json.dumps(rounded(result), indent=None, separators=(",", ":"))
+    # One case a line: readable differences.
+    text = text.replace('"cases":{', '"cases":{\n').replace('}},"', '}},\n"')
+    (harness.DATA / f"{name}.json").write_text(text + "\n")
+    print(f"{name}: {len(cases)} cases")
+
+
+def rounded(value):
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.8g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.backends.mkldnn.enabled = False
+    for name in sys.argv[1:] or harness.names():
+        record(name)
