@@ -17,7 +17,8 @@ inline constexpr Real kBernoulli[kBernoulliCount] = {
     1.0L / 6, -1.0L / 30,     1.0L / 42,      -1.0L / 30,       5.0L / 66,       -691.0L / 2730,
     7.0L / 6, -3617.0L / 510, 43867.0L / 798, -174611.0L / 330, 854513.0L / 138, -236364091.0L / 2730};
 
-Real log_gamma(Real x);     // x > 0; absolute accuracy near 1 and 2
+Real log_gamma(Real x);  // x > 0; absolute accuracy near 1 and 2
+Real digamma(Real x);
 Real zeta(Real s, Real q);  // Hurwitz, sum over (q + k)^-s
 double erfcx(double x);     // exp(x^2) erfc(x)
 

@@ -11,8 +11,6 @@ namespace flambeau::special {
 
 Real log_gamma(Real x) { return log_gamma_positive(x); }
 
-namespace {
-
 Real digamma(Real x) {
   if (x == 0) return std::copysign(static_cast<Real>(kInf), -x);
   if (x < 0) {
@@ -28,6 +26,8 @@ Real digamma(Real x) {
   for (int k = 0; k < kBernoulliCount; ++k, power *= y) sum += kBernoulli[k] / static_cast<Real>(2 * (k + 1)) * power;
   return shift + std::log(x) - 0.5L / x - sum;
 }
+
+namespace {
 
 // a^-s
 Real power(Real a, Real s) { return std::pow(a, -s); }
