@@ -1,11 +1,10 @@
 // fft_c2c, fft_r2c, fft_c2r: transforms over any dims, one dim after the other, several lines at a time.
-#include "kernels/fft.h"
-
 #include <algorithm>
 
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
+#include "kernels/fft.h"
 #include "kernels/fft_plan.h"
 
 namespace flambeau {
@@ -14,8 +13,10 @@ namespace {
 using fft::Buffer;
 using fft::Plan;
 
-constexpr std::int64_t kColumns = 8;             // lines transformed together
-constexpr std::int64_t kParallelPoints = 16384;  // points per chunk of work
+constexpr std::int64_t kParallelPoints = 16384;   // points per chunk of work
+constexpr std::int64_t kLargestTogether = 16384;  // points per line from which on lines go one by one: cache
+constexpr std::int64_t kLargestWidth = 16;        // lanes of the widest vector
+constexpr std::int64_t kSplitPoints = 64;         // points of a real spectrum made at a time
 
 // The lines of a tensor along one dim.
 struct Lines {
@@ -40,16 +41,63 @@ struct Lines {
   }
 };
 
-// fn(first line, number of lines) for groups of lines, over threads.
-template <class F>
-void for_groups(std::int64_t lines, std::int64_t points, F&& fn) {
-  const std::int64_t groups = (lines + kColumns - 1) / kColumns;
-  const std::int64_t grain = std::max<std::int64_t>(1, kParallelPoints / std::max<std::int64_t>(points * kColumns, 1));
-  parallel_for(0, groups, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t group = begin; group < end; ++group) {
-      const std::int64_t from = group * kColumns;
-      fn(from, std::min(kColumns, lines - from));
+// Lines [first, first + count) of a tensor, transformed together as `columns` columns; columns without a line read the
+// first one and write nothing.
+template <class T>
+struct Group {
+  std::int64_t count, columns, step;
+  std::int64_t offsets[kLargestWidth];  // in elements of the tensor
+  bool adjacent = false;                // point i of all columns is one run of memory
+
+  Group(const Lines& lines, std::int64_t first, std::int64_t count_, std::int64_t columns_)
+      : count(count_), columns(columns_), step(lines.step) {
+    adjacent = count == columns && columns == fft_loops<T>().width && step != 1;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      offsets[c] = lines.offset(first + (c < count ? c : 0));
+      adjacent = adjacent && offsets[c] == offsets[0] + c;
     }
+  }
+  // Complex elements of `base`, from point `from` on.
+  void load(const Complex<T>* base, std::int64_t from, std::int64_t n, T* re, T* im) const {
+    if (adjacent) return fft_loops<T>().load_across(&base[offsets[0] + from * step].re, step, n, re, im);
+    const T* lines[kLargestWidth];
+    for (std::int64_t c = 0; c < columns; ++c) lines[c] = &base[offsets[c] + from * step].re;
+    fft_loops<T>().load(lines, columns, step, n, re, im);
+  }
+  void store(Complex<T>* base, std::int64_t from, std::int64_t n, const T* re, const T* im, T scale) const {
+    if (adjacent) return fft_loops<T>().store_across(&base[offsets[0] + from * step].re, step, n, re, im, scale);
+    if (count == columns) {
+      T* lines[kLargestWidth];
+      for (std::int64_t c = 0; c < columns; ++c) lines[c] = &base[offsets[c] + from * step].re;
+      return fft_loops<T>().store(lines, columns, step, n, re, im, scale);
+    }
+    for (std::int64_t c = 0; c < count; ++c) {
+      Complex<T>* line = base + offsets[c] + from * step;
+      for (std::int64_t i = 0; i < n; ++i) line[i * step] = {re[i * columns + c] * scale, im[i * columns + c] * scale};
+    }
+  }
+};
+
+// Each chunk of work has its own.
+template <class T>
+struct WorkArea {
+  Buffer<T> data, scratch;
+  explicit WorkArea(std::int64_t values) {
+    data.resize(values);
+    scratch.resize(values, true);
+  }
+};
+
+// fn(work area of points * columns values, first line, number of lines, columns) for groups of lines, over threads.
+template <class T, class F>
+void for_groups(std::int64_t lines, std::int64_t points, F&& fn) {
+  const std::int64_t width = lines == 1 || points > kLargestTogether ? 1 : fft_loops<T>().width;
+  const std::int64_t groups = (lines + width - 1) / width;
+  const std::int64_t grain = std::max<std::int64_t>(1, kParallelPoints / std::max<std::int64_t>(points * width, 1));
+  parallel_for(0, groups, grain, [&](std::int64_t begin, std::int64_t end) {
+    WorkArea<T> area(points * width);
+    for (std::int64_t group = begin; group < end; ++group)
+      fn(area, group * width, std::min(width, lines - group * width), width);
   });
 }
 
@@ -58,26 +106,13 @@ void transform_dim(const Tensor& output, const Tensor& input, std::int64_t dim, 
   const std::int64_t n = input.sizes()[dim];
   const auto plan = fft::plan_for<T>(n);
   const Lines from(input, dim), to(output, dim);
-  for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
-    thread_local Buffer<T> data, scratch;
-    data.resize(n * columns);
-    auto& re = forward ? data.re : data.im;
-    auto& im = forward ? data.im : data.re;
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const auto* source = input.data<Complex<T>>() + from.offset(first + c);
-      for (std::int64_t i = 0; i < n; ++i) {
-        re[static_cast<std::size_t>(i * columns + c)] = source[i * from.step].re;
-        im[static_cast<std::size_t>(i * columns + c)] = source[i * from.step].im;
-      }
-    }
-    plan->run(data, scratch, columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      auto* target = output.data<Complex<T>>() + to.offset(first + c);
-      for (std::int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<std::size_t>(i * columns + c);
-        target[i * to.step] = {re[at] * scale, im[at] * scale};
-      }
-    }
+  for_groups<T>(from.count, n, [&](WorkArea<T>& area, std::int64_t first, std::int64_t count, std::int64_t columns) {
+    // Real and imaginary parts change places for the inverse transform.
+    const auto re = [&] { return forward ? area.data.re : area.data.im; };
+    const auto im = [&] { return forward ? area.data.im : area.data.re; };
+    Group<T>(from, first, count, columns).load(input.data<Complex<T>>(), 0, n, re(), im());
+    plan->run(area.data, area.scratch, columns);
+    Group<T>(to, first, count, columns).store(output.data<Complex<T>>(), 0, n, re(), im(), scale);
   });
 }
 
@@ -87,59 +122,49 @@ void odd_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T 
   const std::int64_t n = input.sizes()[dim], half = output.sizes()[dim];
   const auto plan = fft::plan_for<T>(n);
   const Lines from(input, dim), to(output, dim);
-  for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
-    thread_local Buffer<T> data, scratch;
-    data.resize(n * columns);
+  for_groups<T>(from.count, n, [&](WorkArea<T>& area, std::int64_t first, std::int64_t count, std::int64_t columns) {
+    const Group<T> source(from, first, count, columns);
     for (std::int64_t c = 0; c < columns; ++c) {
-      const T* source = input.data<T>() + from.offset(first + c);
+      const T* line = input.data<T>() + source.offsets[c];
       for (std::int64_t i = 0; i < n; ++i) {
-        data.re[static_cast<std::size_t>(i * columns + c)] = source[i * from.step];
-        data.im[static_cast<std::size_t>(i * columns + c)] = T(0);
+        area.data.re[i * columns + c] = line[i * from.step];
+        area.data.im[i * columns + c] = T(0);
       }
     }
-    plan->run(data, scratch, columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      auto* target = output.data<Complex<T>>() + to.offset(first + c);
-      for (std::int64_t k = 0; k < half; ++k) {
-        const auto at = static_cast<std::size_t>(k * columns + c);
-        target[k * to.step] = {data.re[at] * scale, k == 0 ? T(0) : data.im[at] * scale};
-      }
-    }
+    plan->run(area.data, area.scratch, columns);
+    std::fill_n(area.data.im, columns, T(0));
+    Group<T>(to, first, count, columns).store(output.data<Complex<T>>(), 0, half, area.data.re, area.data.im, scale);
   });
 }
 
-// Even length n = 2N: neighbours make N complex values z[i] = x[2i] + i x[2i+1] with spectrum Z, and
-//   2 X[k] = Z[k] + conj(Z[N-k]) - i exp(-2 pi i k / n) (Z[k] - conj(Z[N-k]))
+// Even length n = 2N: neighbours make N complex values z[i] = x[2i] + i x[2i+1]; the real spectrum comes from theirs.
 template <class T>
 void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T scale) {
   const std::int64_t n = input.sizes()[dim] / 2;
   const auto plan = fft::plan_for<T>(n);
   const Buffer<double>& turns = plan->half_turns();
   const Lines from(input, dim), to(output, dim);
-  const double halved = static_cast<double>(scale) / 2;
-  for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
-    thread_local Buffer<T> data, scratch;
-    data.resize(n * columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const T* source = input.data<T>() + from.offset(first + c);
+  for_groups<T>(from.count, n, [&](WorkArea<T>& area, std::int64_t first, std::int64_t count, std::int64_t columns) {
+    const Group<T> source(from, first, count, columns), target(to, first, count, columns);
+    T *re = area.data.re, *im = area.data.im;
+    const T* lines[kLargestWidth];
+    for (std::int64_t c = 0; c < columns; ++c) lines[c] = input.data<T>() + source.offsets[c];
+    if (from.step == 1) {
+      fft_loops<T>().load(lines, columns, 1, n, re, im);
+    } else {
       for (std::int64_t i = 0; i < n; ++i) {
-        data.re[static_cast<std::size_t>(i * columns + c)] = source[2 * i * from.step];
-        data.im[static_cast<std::size_t>(i * columns + c)] = source[(2 * i + 1) * from.step];
+        for (std::int64_t c = 0; c < columns; ++c) {
+          re[i * columns + c] = lines[c][2 * i * from.step];
+          im[i * columns + c] = lines[c][(2 * i + 1) * from.step];
+        }
       }
     }
-    plan->run(data, scratch, columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      auto* target = output.data<Complex<T>>() + to.offset(first + c);
-      for (std::int64_t k = 0; k <= n; ++k) {
-        const auto at = static_cast<std::size_t>((k == n ? 0 : k) * columns + c);
-        const auto mirror = static_cast<std::size_t>((k == 0 ? 0 : n - k) * columns + c);
-        const double re = data.re[at], im = data.im[at], mirror_re = data.re[mirror], mirror_im = data.im[mirror];
-        const double odd_re = im + mirror_im, odd_im = mirror_re - re;
-        const double w_re = turns.re[static_cast<std::size_t>(k)], w_im = turns.im[static_cast<std::size_t>(k)];
-        const bool real = k == 0 || k == n;
-        target[k * to.step] = {static_cast<T>((re + mirror_re + w_re * odd_re - w_im * odd_im) * halved),
-                               real ? T(0) : static_cast<T>((im - mirror_im + w_re * odd_im + w_im * odd_re) * halved)};
-      }
+    plan->run(area.data, area.scratch, columns);
+    alignas(64) T part_re[kSplitPoints * kLargestWidth], part_im[kSplitPoints * kLargestWidth];
+    for (std::int64_t begin = 0; begin <= n; begin += kSplitPoints) {
+      const std::int64_t end = std::min(begin + kSplitPoints, n + 1);
+      fft_loops<T>().split(area.data.re, area.data.im, columns, turns.re, turns.im, n, begin, end, part_re, part_im);
+      target.store(output.data<Complex<T>>(), begin, end - begin, part_re, part_im, scale / 2);
     }
   });
 }
@@ -150,63 +175,52 @@ void half_to_odd(const Tensor& output, const Tensor& input, std::int64_t dim, T 
   const std::int64_t n = output.sizes()[dim];
   const auto plan = fft::plan_for<T>(n);
   const Lines from(input, dim), to(output, dim);
-  for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
-    thread_local Buffer<T> data, scratch;
-    data.resize(n * columns);
+  for_groups<T>(from.count, n, [&](WorkArea<T>& area, std::int64_t first, std::int64_t count, std::int64_t columns) {
+    const Group<T> source(from, first, count, columns), target(to, first, count, columns);
     // Real and imaginary parts change places: the inverse transform.
+    T *re = area.data.im, *im = area.data.re;
     for (std::int64_t c = 0; c < columns; ++c) {
-      const auto* source = input.data<Complex<T>>() + from.offset(first + c);
-      data.im[static_cast<std::size_t>(c)] = source[0].re;
-      data.re[static_cast<std::size_t>(c)] = T(0);  // the imaginary part that symmetry makes zero is not read
+      const auto* line = input.data<Complex<T>>() + source.offsets[c];
+      re[c] = line[0].re;
+      im[c] = T(0);  // the imaginary part that symmetry makes zero is not read
       for (std::int64_t k = 1; 2 * k < n; ++k) {
-        const Complex<T> value = source[k * from.step];
-        const auto at = static_cast<std::size_t>(k * columns + c);
-        const auto mirror = static_cast<std::size_t>((n - k) * columns + c);
-        data.im[at] = data.im[mirror] = value.re;
-        data.re[at] = value.im;
-        data.re[mirror] = -value.im;
+        const Complex<T> value = line[k * from.step];
+        const std::int64_t at = k * columns + c, mirror = (n - k) * columns + c;
+        re[at] = re[mirror] = value.re;
+        im[at] = value.im;
+        im[mirror] = -value.im;
       }
     }
-    plan->run(data, scratch, columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      T* target = output.data<T>() + to.offset(first + c);
-      for (std::int64_t i = 0; i < n; ++i)
-        target[i * to.step] = data.im[static_cast<std::size_t>(i * columns + c)] * scale;
+    plan->run(area.data, area.scratch, columns);
+    for (std::int64_t c = 0; c < count; ++c) {
+      T* line = output.data<T>() + target.offsets[c];
+      for (std::int64_t i = 0; i < n; ++i) line[i * to.step] = area.data.im[i * columns + c] * scale;
     }
   });
 }
 
-// Even length n = 2N, the way of even_to_half backwards: z[i] = x[2i] + i x[2i+1] is the inverse transform of
-//   Z[k] = X[k] + conj(X[N-k]) + i exp(2 pi i k / n) (X[k] - conj(X[N-k]))
+// Even length n = 2N, the way of even_to_half backwards.
 template <class T>
 void half_to_even(const Tensor& output, const Tensor& input, std::int64_t dim, T scale) {
   const std::int64_t n = output.sizes()[dim] / 2;
   const auto plan = fft::plan_for<T>(n);
   const Buffer<double>& turns = plan->half_turns();
   const Lines from(input, dim), to(output, dim);
-  for_groups(from.count, n, [&](std::int64_t first, std::int64_t columns) {
-    thread_local Buffer<T> data, scratch;
-    data.resize(n * columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const auto* source = input.data<Complex<T>>() + from.offset(first + c);
-      for (std::int64_t k = 0; k < n; ++k) {
-        c128 a(source[k * from.step]), b(source[(n - k) * from.step]);
-        if (k == 0) a.im = b.im = 0;  // symmetry makes them zero; not read
-        const double odd_re = a.re - b.re, odd_im = a.im + b.im;
-        const double w_re = turns.re[static_cast<std::size_t>(k)], w_im = -turns.im[static_cast<std::size_t>(k)];
-        const auto at = static_cast<std::size_t>(k * columns + c);
-        // Swapped for the inverse transform.
-        data.im[at] = static_cast<T>(a.re + b.re - (w_re * odd_im + w_im * odd_re));
-        data.re[at] = static_cast<T>(a.im - b.im + (w_re * odd_re - w_im * odd_im));
-      }
-    }
-    plan->run(data, scratch, columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      T* target = output.data<T>() + to.offset(first + c);
+  for_groups<T>(from.count, n, [&](WorkArea<T>& area, std::int64_t first, std::int64_t count, std::int64_t columns) {
+    Buffer<T> spectrum;
+    spectrum.resize((n + 1) * columns);
+    Group<T>(from, first, count, columns).load(input.data<Complex<T>>(), 0, n + 1, spectrum.re, spectrum.im);
+    fft_loops<T>().join(spectrum.re, spectrum.im, columns, turns.re, turns.im, n, area.data.re, area.data.im);
+    plan->run(area.data, area.scratch, columns);
+    const T *re = area.data.im, *im = area.data.re;
+    const Group<T> target(to, first, count, columns);
+    T* lines[kLargestWidth];
+    for (std::int64_t c = 0; c < count; ++c) lines[c] = output.data<T>() + target.offsets[c];
+    if (to.step == 1 && count == columns) return fft_loops<T>().store(lines, columns, 1, n, re, im, scale);
+    for (std::int64_t c = 0; c < count; ++c) {
       for (std::int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<std::size_t>(i * columns + c);
-        target[2 * i * to.step] = data.im[at] * scale;
-        target[(2 * i + 1) * to.step] = data.re[at] * scale;
+        lines[c][2 * i * to.step] = re[i * columns + c] * scale;
+        lines[c][(2 * i + 1) * to.step] = im[i * columns + c] * scale;
       }
     }
   });

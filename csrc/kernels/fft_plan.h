@@ -8,17 +8,36 @@
 #include <vector>
 
 #include "core/tile.h"
+#include "kernels/scratch_buffer.h"
 
 namespace flambeau::fft {
 
 // Split-complex work area of `columns` interleaved lines: value (i, c) lies at i * columns + c.
 template <class T>
-struct Buffer {
-  std::vector<T> re, im;
-  void resize(std::int64_t count) {
-    re.resize(static_cast<std::size_t>(count));
-    im.resize(static_cast<std::size_t>(count));
+class Buffer {
+ public:
+  T *re = nullptr, *im = nullptr;
+  // Forgets the contents. A pass reads and writes at a power of two's strides: starts that lie `kSkew` apart within a
+  // page, rather than at the same place, keep the streams from falling into one set of the cache (0.17 against 0.07 ms
+  // for the last pass of 1024 lines of 512 points).
+  void resize(std::int64_t count, bool second = false) {
+    if (count == count_) return;
+    memory_.resize(2 * count + 4 * kSkew);
+    re = memory_.data() + (second ? 2 * kSkew : 0);
+    im = re + count + kSkew;
+    count_ = count;
   }
+  void swap(Buffer& other) noexcept {
+    std::swap(re, other.re);
+    std::swap(im, other.im);
+    std::swap(count_, other.count_);
+    memory_.swap(other.memory_);
+  }
+
+ private:
+  static constexpr std::int64_t kSkew = 1024 / sizeof(T);
+  ScratchBuffer<T> memory_;
+  std::int64_t count_ = 0;
 };
 
 template <class T>
@@ -28,8 +47,7 @@ class Plan {
   [[nodiscard]] std::int64_t size() const { return n_; }
   // Forward transform of `columns` lines in `data`, in place; `scratch` is resized. Swap re and im for the inverse.
   void run(Buffer<T>& data, Buffer<T>& scratch, std::int64_t columns) const;
-  // exp(-pi i k / n) for k <= n: turns the spectrum of n complex values into that of 2n real ones. Made on first use,
-  // in double: that step rounds once.
+  // exp(-pi i k / n) for k <= n: turns the spectrum of n complex values into that of 2n real ones. Made on first use.
   [[nodiscard]] const Buffer<double>& half_turns() const;
 
  private:
@@ -42,8 +60,8 @@ class Plan {
   // would cost three digits otherwise.
   struct Bluestein {
     std::unique_ptr<Plan<double>> plan;
-    std::vector<double> chirp_re, chirp_im;    // exp(-i pi k^2 / n)
-    std::vector<double> filter_re, filter_im;  // transform of the conjugate chirp, scaled by 1 / m
+    std::vector<double> chirp_re, chirp_im;  // exp(-i pi k^2 / n)
+    Buffer<double> filter;                   // transform of the conjugate chirp, scaled by 1 / m
   };
   void plan_stages(const std::vector<std::int64_t>& radices);
   void plan_bluestein();

@@ -7,8 +7,8 @@
 
 namespace flambeau {
 
-enum class TableId : std::uint8_t { Softmax, Norm, Scan, Loss, Rows };
-inline constexpr int kTableIds = 5;
+enum class TableId : std::uint8_t { Softmax, Norm, Scan, Loss, Rows, Fft };
+inline constexpr int kTableIds = 6;
 
 void add_table(TableId id, DType dtype, const void* table, CpuLevel level) noexcept;
 const void* find_table(TableId id, DType dtype) noexcept;  // null if there is none
