@@ -76,6 +76,8 @@ PyGetSetDef getset[] = {
     {"is_mkldnn", get_false, nullptr, "False.", nullptr},
     {"is_mps", get_false, nullptr, "False.", nullptr},
     {"is_xla", get_false, nullptr, "False.", nullptr},
+    {"is_ipu", get_false, nullptr, "False.", nullptr},
+    {"is_xpu", get_false, nullptr, "False.", nullptr},
     {"data", get_data, set_data, "The values without history; in-place changes are not tracked.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

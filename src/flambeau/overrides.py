@@ -17,4 +17,4 @@ def disabled_torch_function():
         _C._disable_torch_function(False)
 
 
-DisableTorchFunctionSubclass = disabled_torch_function
+DisableTorchFunction = DisableTorchFunctionSubclass = disabled_torch_function

@@ -283,3 +283,6 @@ for _name, _class in STORAGE_NAMES.items():
         {"_dtype_name": _name, "__module__": __name__, "__doc__": f"Storage of {_name} elements."},
     )
     __all__ += [_class]
+
+Storage = globals()["FloatStorage"]
+__all__ += ["Storage"]

@@ -173,11 +173,13 @@ def _lazy_method(module, name):
     return method
 
 
-# Methods of tensors without strided memory, whose modules are imported at the first call.
+# Methods whose modules are imported at the first call: of tensors without strided memory, and legacy ones.
 _LAZY_METHODS = {
     "flambeau.quantized.forms": """int_repr q_scale q_zero_point q_per_channel_scales q_per_channel_zero_points
         q_per_channel_axis qscheme""",
     "flambeau.quantized.create": "dequantize",
+    "flambeau.legacy": """__long__ cuda pin_memory record_stream reinforce resize resize_as storage_type
+        to_padded_tensor""",
 }
 for _module, _names in _LAZY_METHODS.items():
     for _name in _names.split():
