@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "autograd/calls.h"
+#include "autograd/forward.h"
 #include "autograd/meta.h"
 #include "core/copy.h"
 #include "core/factory.h"
@@ -43,7 +44,7 @@ Tensor empty_for(const Tensor& leaf, const Tensor& grad) {
 Tensor adopt_gradient(const Tensor& leaf, Tensor grad) {
   if (grad.is_extended())
     return mode.grad ? call("clone", {grad}) : alias(grad);  // its ops never write in shared parts
-  if (mode.grad) {
+  if (mode.grad || forward_active) {
     if (obeys_layout(grad, leaf)) return call("clone", {grad});
     return call("copy_", {empty_for(leaf, grad), grad});
   }
@@ -114,7 +115,7 @@ void forget_accumulator(const Tensor& leaf) noexcept {
 }
 
 Tensor add_gradients(Tensor a, Tensor b) {
-  if (mode.grad) return add(a, b);
+  if (mode.grad || forward_active) return add(a, b);
   if (only_user(a) && !a.is_extended() && !b.is_extended() && a.dtype() == b.dtype() &&
       a.is_non_overlapping_and_dense() && a.sizes() == b.sizes() && !a.is_conj() && !a.is_neg()) {
     static const OpDef& add_inplace = op_named("add_");

@@ -2,6 +2,7 @@
 #include "autograd/copy_slices.h"
 
 #include "autograd/calls.h"
+#include "autograd/forward.h"
 #include "core/copy.h"
 #include "core/factory.h"
 
@@ -16,7 +17,7 @@ CopySlices::Geometry geometry_of(const Tensor& tensor) {
 // A row-major or dense copy of `grad` with the base's strides, so that the view's window can be cut out of it.
 Tensor copy_with_geometry(const Tensor& grad, const CopySlices::Geometry& geometry) {
   Tensor result = empty_strided(geometry.sizes, geometry.strides, grad.dtype(), grad.device());
-  if (mode.grad) return call("copy_", {result, grad});
+  if (mode.grad || forward_active) return call("copy_", {result, grad});
   copy_into(result, grad);
   return result;
 }
@@ -79,13 +80,13 @@ Grads CopySlices::apply(Grads&& grads) {
   Tensor result = copy_with_geometry(grads[0], base_);
   Tensor window = view_of(result);
   Grads inner_grads;
-  inner_grads.push_back(mode.grad ? call("clone", {window}) : clone(window));
+  inner_grads.push_back(mode.grad || forward_active ? call("clone", {window}) : clone(window));
   Grads inner_out = inner_->apply(std::move(inner_grads));
   for (std::size_t i = 1; i < out.size(); ++i) out[i] = std::move(inner_out[i]);
   if (!wants(0)) return out;
   Tensor through = std::move(inner_out[0]);
   if (!through.defined()) through = zeros(window.sizes(), window.dtype(), window.device());
-  if (mode.grad) {
+  if (mode.grad || forward_active) {
     call("copy_", {window, through});
   } else {
     copy_into(window, through);

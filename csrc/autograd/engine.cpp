@@ -10,6 +10,7 @@
 
 #include "autograd/accumulate.h"
 #include "autograd/calls.h"
+#include "autograd/forward.h"
 #include "autograd/meta.h"
 #include "autograd/nan_check.h"
 #include "core/copy.h"
@@ -246,8 +247,9 @@ void Run::run_tensor_hooks(Node& node, Grads& inputs) {
     const Tensor& grad = inputs[output];
     if (!grad.defined()) continue;
     if (!meta->grad.defined()) {
-      meta->grad = mode.grad || grad.is_extended() ? call("clone", {grad})
-                                                   : clone(grad);  // what flows on must not see changes of .grad
+      meta->grad = mode.grad || forward_active || grad.is_extended()
+                       ? call("clone", {grad})
+                       : clone(grad);  // what flows on must not see changes of .grad
     } else {
       meta->grad = add(meta->grad, grad);
     }
@@ -371,6 +373,9 @@ std::vector<Tensor> run_backward(Request&& request) {
   Run run(request);
   return run.execute();
 }
+
+RunPause::RunPause() noexcept : saved_(current_run) { current_run = nullptr; }
+RunPause::~RunPause() { current_run = static_cast<Run*>(saved_); }
 
 bool task_wants(const Node& node, std::size_t input) {
   Node* next = node.next_edges[input].node.get();

@@ -187,6 +187,7 @@ void make_view(const Tensor& view, const Tensor& base_or_view, const OpDef* op, 
   meta.attr_version = view.storage()->version();
   meta.origin = mode.inference ? ViewOrigin::Inference : !mode.grad ? ViewOrigin::NoGrad : origin;
   if (meta.origin == ViewOrigin::Default && of_view) meta.origin = parent->origin;
+  if (of_view) meta.forward_view = parent->forward_view;
   const bool parent_replays = of_view && parent->needs_replay();
   if (!parent_replays && same_interpretation(view, base_or_view)) [[likely]]
     return;

@@ -28,10 +28,12 @@ struct Meta final : AutogradMeta {
   std::uint32_t attr_version = 0;  // views: storage version that grad_fn belongs to; older: regenerate from base
   bool retains_grad = false;
   ViewOrigin origin = ViewOrigin::Default;
+  bool forward_view = true;  // views: of the base's tangent too (make_dual's result has its own)
 
   struct Rare {
     // Replay from the base when its dtype or lazy bits differ from the view's; empty: as_strided expresses the view.
     std::vector<ViewStep> steps;
+    std::shared_ptr<Tensor> tangent;  // forward mode (forward.h); undefined once its level has ended
     std::vector<std::pair<std::int64_t, std::shared_ptr<Hook>>> hooks;  // leaf tensor hooks
     std::vector<std::pair<std::int64_t, std::shared_ptr<Hook>>> post_accumulate_hooks;
   };

@@ -129,6 +129,7 @@ class SavedTensor {
   [[nodiscard]] Tensor unpack(Node* owner, bool with_history = false) const;
   void reset() noexcept;
   [[nodiscard]] bool defined() const noexcept { return tensor_.defined() || hooked_ != nullptr; }
+  [[nodiscard]] const Tensor& data() const noexcept { return tensor_; }  // undefined with saved_tensors_hooks
   void visit(NodeVisitor& visitor) const {
     if (tensor_.defined()) visitor.tensor(tensor_);
   }

@@ -35,4 +35,9 @@ class OpNode final : public Node {
   bool released = false;
 };
 
+// Keep for `node` what its rules read: arguments before the kernel runs, results after. `owned`: the results have this
+// node as their history.
+void save_arguments(OpNode& node, const OpDef& def, const Value* arguments, const Rules::Reads& reads);
+void save_results(OpNode& node, const Value* results, const Rules::Reads& reads, bool owned = true);
+
 }  // namespace flambeau::autograd

@@ -1,6 +1,7 @@
 // call_op: the eager path of every op.
 #include "autograd/autocast.h"
 #include "autograd/calls.h"
+#include "autograd/forward.h"
 #include "autograd/meta.h"
 #include "autograd/op_node.h"
 #include "core/copy.h"
@@ -102,6 +103,11 @@ Tensor geometry_of(const Tensor& tensor) {
 Tensor copy_with_history(const Tensor& tensor) {
   Tensor copy = tensor.is_extended() ? autograd::without_grad("clone", tensor) : clone(tensor);
   if (Edge edge = autograd::gradient_edge(tensor); edge.node) autograd::set_history(copy, edge.node, edge.input_nr);
+  if (autograd::forward_active) [[unlikely]] {
+    if (const Tensor tangent = autograd::tangent_of(tensor); tangent.defined()) {
+      autograd::set_tangent(copy, call("clone", {tangent}));
+    }
+  }
   return copy;
 }
 
@@ -119,46 +125,6 @@ void save_argument(OpNode& node, std::uint16_t index, const Value& value, bool c
     }
   } else {
     saved.value = value.own();
-  }
-}
-
-void save_arguments(OpNode& node, const OpDef& def, const Value* arguments, const Rules::Reads& reads) {
-  for (std::uint64_t left = reads.arguments; left != 0; left &= left - 1) {
-    const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
-    // An in-place op overwrites what the rule wants to read: keep a copy. Also of x in x.mul_(x); keeping x itself
-    // would make a cycle of x and its new history.
-    const bool written =
-        def.inplace && arguments[index].impl() != nullptr && arguments[index].impl() == arguments[0].impl();
-    save_argument(node, index, arguments[index], written);
-  }
-  for (std::uint64_t left = reads.metas; left != 0; left &= left - 1) {
-    const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
-    Saved& saved = node.saved.emplace_back();
-    saved.kind = Saved::Kind::Meta;
-    saved.index = index;
-    const Value& value = arguments[index];
-    if (value.tag() == Tag::Tensor && value.impl() != nullptr) {
-      saved.value.set(geometry_of(value.tensor()));
-    } else if (value.tag() == Tag::TensorList) {
-      std::vector<Tensor> items;
-      for (const Tensor& tensor : value.tensors()) items.push_back(tensor.defined() ? geometry_of(tensor) : Tensor());
-      saved.value.set(std::move(items));
-    }
-  }
-}
-
-void save_results(OpNode& node, const Value* results, const Rules::Reads& reads) {
-  for (std::uint32_t left = reads.results; left != 0; left &= left - 1) {
-    const auto index = static_cast<std::uint16_t>(__builtin_ctz(left));
-    Saved& saved = node.saved.emplace_back();
-    saved.kind = Saved::Kind::Result;
-    saved.index = index;
-    if (results[index].tag() == Tag::TensorList) {
-      saved.tensors = std::make_unique<std::vector<autograd::SavedTensor>>();
-      for (const Tensor& tensor : results[index].tensors()) saved.tensors->emplace_back(tensor, true);
-    } else if (results[index].impl() != nullptr) {
-      saved.tensor = autograd::SavedTensor(results[index].tensor(), true);
-    }
   }
 }
 
@@ -376,6 +342,8 @@ Ref<OpNode> start_node(const OpDef& def, const Value* arguments, std::uint64_t n
   auto node = Ref<OpNode>::make(def, needed);
   add_edges(*node, def, arguments);
   save_arguments(*node, def, arguments, reads);
+  if (autograd::recorded != nullptr && autograd::recorded->def == &def && !autograd::recorded->node) [[unlikely]]
+    autograd::recorded->node = node;
   return node;
 }
 
@@ -438,7 +406,49 @@ Tensor call_extended(const char* op, std::initializer_list<Tensor> tensors) {
   return result.take_tensor();
 }
 
+void autograd::save_arguments(OpNode& node, const OpDef& def, const Value* arguments, const Rules::Reads& reads) {
+  for (std::uint64_t left = reads.arguments; left != 0; left &= left - 1) {
+    const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
+    // An in-place op overwrites what the rule wants to read: keep a copy. Also of x in x.mul_(x); keeping x itself
+    // would make a cycle of x and its new history.
+    const bool written =
+        def.inplace && arguments[index].impl() != nullptr && arguments[index].impl() == arguments[0].impl();
+    save_argument(node, index, arguments[index], written);
+  }
+  for (std::uint64_t left = reads.metas; left != 0; left &= left - 1) {
+    const auto index = static_cast<std::uint16_t>(__builtin_ctzll(left));
+    Saved& saved = node.saved.emplace_back();
+    saved.kind = Saved::Kind::Meta;
+    saved.index = index;
+    const Value& value = arguments[index];
+    if (value.tag() == Tag::Tensor && value.impl() != nullptr) {
+      saved.value.set(geometry_of(value.tensor()));
+    } else if (value.tag() == Tag::TensorList) {
+      std::vector<Tensor> items;
+      for (const Tensor& tensor : value.tensors()) items.push_back(tensor.defined() ? geometry_of(tensor) : Tensor());
+      saved.value.set(std::move(items));
+    }
+  }
+}
+
+void autograd::save_results(OpNode& node, const Value* results, const Rules::Reads& reads, bool owned) {
+  for (std::uint32_t left = reads.results; left != 0; left &= left - 1) {
+    const auto index = static_cast<std::uint16_t>(__builtin_ctz(left));
+    Saved& saved = node.saved.emplace_back();
+    saved.kind = Saved::Kind::Result;
+    saved.index = index;
+    if (results[index].tag() == Tag::TensorList) {
+      saved.tensors = std::make_unique<std::vector<autograd::SavedTensor>>();
+      for (const Tensor& tensor : results[index].tensors()) saved.tensors->emplace_back(tensor, owned);
+    } else if (results[index].impl() != nullptr) {
+      saved.tensor = autograd::SavedTensor(results[index].tensor(), owned);
+    }
+  }
+}
+
 void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out) {
+  if (autograd::forward_active && autograd::call_forward(def, arguments, results, out)) [[unlikely]]
+    return;
   if (def.inplace) return call_inplace(def, arguments, results);
   if (out.given()) [[unlikely]] {
     check_out(def, arguments, out);

@@ -1,4 +1,5 @@
 // SavedTensor: what backward needs of a forward tensor, guarded by the version counter.
+#include "autograd/forward.h"
 #include "autograd/meta.h"
 #include "autograd/node.h"
 #include "core/factory.h"
@@ -93,7 +94,11 @@ Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
   if (!tensor_.defined()) return {};
   check_version(owner);
   if (!detached_output_ || owner == nullptr || !(mode.grad || with_history)) return tensor_;
-  return with_grad_fn(tensor_, owner);
+  Tensor result = with_grad_fn(tensor_, owner);
+  if (forward_active) [[unlikely]] {
+    if (const Tensor tangent = tangent_of(tensor_); tangent.defined()) set_tangent(result, tangent);
+  }
+  return result;
 }
 
 Tensor SavedTensor::unpack_hooked(Node* owner) const {

@@ -2,6 +2,7 @@
 #include "bindings/autograd.h"
 
 #include "autograd/engine.h"
+#include "bindings/forward.h"
 #include "core/factory.h"
 
 namespace flambeau::python {
@@ -402,6 +403,7 @@ void bind_autograd(nb::module_& m) {
   bind_nodes(m);
   bind_grad_mode(m);
   bind_function(m);
+  bind_forward(m);
   bind_tensor_autograd(m);
 }
 

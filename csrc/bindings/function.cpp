@@ -8,6 +8,8 @@
 #include <structmember.h>  // after Python.h
 
 #include "autograd/engine.h"
+#include "autograd/forward.h"
+#include "bindings/forward.h"
 #include "core/factory.h"
 
 namespace flambeau::python {
@@ -162,12 +164,18 @@ class Application {
     scan_inputs();
   }
   Object run() {
+    const std::vector<Tensor> tangents = input_tangents(args_.get());
     Object value = call_forward();
     const bool single = !PyTuple_Check(value.get());
     Object outputs = single ? Object(checked(PyTuple_Pack(1, value.get()))) : std::move(value);
     Object wrapped = wrap_outputs(outputs.get());
-    if (node_) save_variables(wrapped.get());
     FunctionObject* context = as_context(context_.get());
+    if (!tangents.empty()) {
+      apply_jvp({cls_, context_.get(), args_.get(), outputs.get(), wrapped.get(), context->dirty_tensors,
+                 context->non_differentiable, context->materialize_grads != 0, tangents});
+    }
+    Py_CLEAR(context->saved_for_forward);
+    if (node_) save_variables(wrapped.get());
     Py_CLEAR(context->to_save);
     Py_CLEAR(context->non_differentiable);
     Py_CLEAR(context->dirty_tensors);
@@ -213,6 +221,7 @@ void Application::scan_inputs() {
 
 Object Application::call_forward() {
   const GradGuard no_grad(false);
+  const autograd::ForwardPause no_tangents(true);  // they are what jvp is for
   const Object forward(attribute(cls_, "forward"));
   const Object separate(attribute(cls_, "_has_setup_context"));
   if (separate.get() == Py_True) {
@@ -379,6 +388,7 @@ PyObject* context_new(PyTypeObject* type, PyObject*, PyObject*) {
 
 PyObject* get_saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
+    if (PyObject* kept = as_context(self)->saved_for_forward; kept != nullptr) return Py_NewRef(kept);
     FunctionNode* node = as_context(self)->node;
     if (node == nullptr) return PyTuple_New(0);
     if (node->released) autograd::fail_released();

@@ -307,6 +307,7 @@ class Walk final : public autograd::NodeVisitor {
     tensor(meta->base);
     node(meta->grad_fn.get());
     if (!meta->rare) return;
+    if (meta->rare->tangent != nullptr) tensor(*meta->rare->tangent);
     hooks(meta->rare->hooks);
     hooks(meta->rare->post_accumulate_hooks);
   }

@@ -268,4 +268,8 @@ def tensor_repr(tensor: Any, contents: str | None = None) -> str:
     if show_dtype:
         suffixes.append(f"dtype={data.dtype}")
     suffixes += _grad_suffix(tensor)
+    if flambeau._C._is_dual_level_active():
+        tangent = flambeau._C._unpack_dual(tensor)[1]
+        if tangent is not None:
+            suffixes.append(f"tangent={tangent}")
     return _with_suffixes(prefix + text, suffixes, indent)

@@ -47,12 +47,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("functional", "profiler"):
+    if name in ("forward_ad", "functional", "profiler", "variable"):
         import importlib
 
         return importlib.import_module(f".{name}", __name__)
-    if name == "forward_ad":
-        raise AttributeError(
-            "flambeau.autograd.forward_ad: forward-mode differentiation is not available in this version."
-        )
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

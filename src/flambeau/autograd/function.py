@@ -121,7 +121,12 @@ class _SingleLevelFunction(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
-        """Forward-mode derivative; accepted, and not called."""
+        """Return one tangent per result from one per argument of forward.
+
+        ctx.saved_tensors is what save_for_forward kept. Tensors without a tangent come as zeros, other arguments as
+        None. A result that forward wrote in place has the tangent it had, changed in place; a result that is a view of
+        an argument has a view of its tangent.
+        """
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )

@@ -261,7 +261,7 @@ _pow_tensor = native(
 
 @_pow_tensor.vjp("input")
 def _(grad, input, exponent):
-    if exponent.dim() == 0 and not exponent.requires_grad:
+    if exponent.dim() == 0 and not _C._is_differentiated(exponent):
         number = exponent.item()
         if number == 0:
             return zeros_like(grad)

@@ -125,7 +125,7 @@ def scaled_dot_product_attention(
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     plain = (
         dropout_p > 0.0
-        or (attn_mask is not None and attn_mask.requires_grad)
+        or (attn_mask is not None and _C._is_differentiated(attn_mask))
         or query.dim() not in (3, 4)
         or not query.is_floating_point()
         or query.shape[:-2] != key.shape[:-2]

@@ -1,5 +1,6 @@
 """Orthogonal factors and spectra: QR, Householder products, SVD, eigenvalues, pseudo-inverse, least squares."""
 
+from .. import _C
 from .join import cat
 from .linalg_ops import (
     _named,
@@ -442,7 +443,7 @@ def linalg_pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     rtol = rcond if rtol is None else rtol
     if A.numel() == 0:
         return A.mH * 1
-    if not A.requires_grad:
+    if not _C._is_differentiated(A):
         return _pinv_value(A, atol, rtol, hermitian)
     return linalg_pinv_raw(A, _pinv_value(A.detach(), atol, rtol, hermitian))
 
@@ -512,7 +513,7 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
     if m > n and full and driver != "gelsy":
         residuals = x[..., n:, :].abs().pow(2).sum(-2)
     solution = x[..., :n, :]
-    if A.requires_grad or B.requires_grad:
+    if _C._is_differentiated(A) or _C._is_differentiated(B):
         solution = linalg_pinv(matrix) @ right
         if residuals.numel():
             residuals = (matrix @ solution - right).abs().pow(2).sum(-2)

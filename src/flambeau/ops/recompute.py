@@ -1,6 +1,16 @@
 """Second derivatives of fused ops: their gradient again, as a differentiable computation over plain ops."""
 
+from .. import _C
+
 __all__ = ["recomputed_vjp"]
+
+
+def _alias(x):
+    """`x` as something to differentiate in; forward mode asks for it in tensors that do not require grad themselves."""
+    if x is None or x.requires_grad:
+        return None if x is None else x.view_as(x)
+    tangents = _C._is_dual_level_active() and (x.is_floating_point() or x.is_complex())
+    return x.detach().requires_grad_() if tangents else x
 
 
 def recomputed_vjp(function, inputs, cotangents):
@@ -20,7 +30,7 @@ def recomputed_vjp(function, inputs, cotangents):
 
     with enable_grad():
         # Aliases: one tensor may be passed as several inputs, whose gradients are separate.
-        aliases = [None if x is None else x.view_as(x) if x.requires_grad else x for x in inputs]
+        aliases = [_alias(x) for x in inputs]
         outputs = function(*aliases)
         pairs = [
             (y, g)

@@ -311,7 +311,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
 
 def _floored(norm, eps):
     """At least eps; the floor takes no part in the gradient, as in PyTorch."""
-    if not norm.requires_grad:
+    if not _C._is_differentiated(norm):
         return norm.clamp_min(eps)
     constant = norm.detach()
     return norm + (constant.clamp_min(eps) - constant)
