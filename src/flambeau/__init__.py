@@ -149,6 +149,7 @@ _LAZY = {
     "compile": "compiler",
     **dict.fromkeys("Stream SymInt".split(), "legacy"),
     **dict.fromkeys("DisableTorchFunction DisableTorchFunctionSubclass".split(), "overrides"),
+    "JITException": "jit",
     "Storage": "storage",
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",

@@ -57,6 +57,9 @@ class Error(RuntimeError):
     """What a captured program raises."""
 
 
+JITException = Error
+
+
 class TracerWarning(Warning):
     """What a trace warns of."""
 
