@@ -1,106 +1,19 @@
-// Fused optimizer steps: one call updates all parameters of a group. Each tensor is one flat run when its state and
-// gradient share its layout; otherwise, and for float16 and bfloat16, the step works on contiguous copies.
-#include "kernels/optim.h"
-
+// Fused steps of SGD and of Adam and its relatives: one call updates all parameters of a group. Their neighbours with
+// rates per element only are in optim_adaptive.cpp.
 #include <cmath>
-#include <vector>
 
 #include "core/copy.h"
-#include "core/elementwise.h"
 #include "core/factory.h"
 #include "core/kernel.h"
-#include "core/parallel.h"
+#include "kernels/optim_row.h"
 
 namespace flambeau {
 namespace {
 
-constexpr std::int64_t kGrain = 32768;
-constexpr int kMaxTensors = 5;  // param, gradient and up to three of state
-
-// A parameter with its state (written) and, last, its gradient (read).
-struct Row {
-  Tensor tensors[kMaxTensors];
-  int count = 0;
-};
-
-bool same_layout(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && ((a.is_contiguous() && b.is_contiguous()) || a.strides() == b.strides());
-}
-
-bool flat(const Row& row) {
-  if (is_reduced_float(row.tensors[0].dtype()) || !row.tensors[0].is_non_overlapping_and_dense()) return false;
-  for (int i = 1; i < row.count; ++i) {
-    if (!same_layout(row.tensors[0], row.tensors[i])) return false;
-  }
-  return true;
-}
-
-void check_row(const char* op, const Row& row) {
-  const Tensor& param = row.tensors[0];
-  const DType real = to_real(param.dtype());
-  if (real != DType::Float32 && real != DType::Float64 && !is_reduced_float(real)) throw_bad_dtype(op, param.dtype());
-  for (int i = 0; i < row.count; ++i) {
-    const Tensor& tensor = row.tensors[i];
-    check(tensor.sizes() == param.sizes(), ErrorKind::Shape, op,
-          ": expected parameter, gradient and state of one shape, got ", param.sizes(), " and ", tensor.sizes(), ".");
-    check(is_complex(tensor.dtype()) == is_complex(param.dtype()) && is_differentiable(tensor.dtype()),
-          ErrorKind::Dtype, op, ": expected parameter, gradient and state of one dtype, got ", name_of(param.dtype()),
-          " and ", name_of(tensor.dtype()), ".");
-  }
-}
-
-void run_flat(const Row& row, const char* kernel, const void* settings) {
-  const Tensor& param = row.tensors[0];
-  const std::int64_t width = is_complex(param.dtype()) ? 2 : 1;  // complex parameters are two reals
-  const TileKernel& tile = find_tiles(kernel)[to_real(param.dtype())];
-  const std::int64_t size = itemsize(param.dtype()) / width;
-  parallel_for(0, param.numel() * width, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    void* outputs[kMaxTensors];
-    for (int i = 0; i + 1 < row.count; ++i) outputs[i] = static_cast<char*>(row.tensors[i].data()) + begin * size;
-    const void* input = static_cast<const char*>(row.tensors[row.count - 1].data()) + begin * size;
-    tile.fn(outputs, &input, end - begin, settings);
-  });
-}
-
-void run_row(const char* op, const Row& row, const char* kernel, const void* settings) {
-  check_row(op, row);
-  const Tensor& param = row.tensors[0];
-  if (param.is_meta() || param.numel() == 0) return;
-  if (flat(row)) {
-    run_flat(row, kernel, settings);
-  } else {
-    const DType dtype = compute_dtype(param.dtype());
-    Row copies;
-    copies.count = row.count;
-    for (int i = 0; i < row.count; ++i) {
-      copies.tensors[i] = empty(param.sizes(), dtype);
-      copy_into(copies.tensors[i], row.tensors[i]);
-    }
-    run_flat(copies, kernel, settings);
-    for (int i = 0; i + 1 < row.count; ++i) copy_into(row.tensors[i], copies.tensors[i]);
-  }
-  for (int i = 0; i + 1 < row.count; ++i) {
-    if (!row.tensors[i].impl()->inference) row.tensors[i].storage()->bump_version();
-  }
-}
-
-void check_lengths(const char* op, TensorSpan params, std::initializer_list<TensorSpan> lists) {
-  for (const TensorSpan& list : lists) {
-    check(list.size() == params.size(), ErrorKind::Value, op, ": expected one entry per parameter (", params.size(),
-          "), got ", list.size(), ".");
-  }
-}
-
-// step += 1 in place; returns the new value.
-double advance(const char* op, const Tensor& step) {
-  check(step.numel() == 1 && is_floating(step.dtype()), op,
-        ": expected step counts as one-element floating point tensors, got ", name_of(step.dtype()), " ", step.sizes(),
-        ".");
-  if (step.is_meta()) return 1;
-  const double next = item(step).to_double() + 1;
-  fill(step, Scalar(next));
-  return next;
-}
+using optim::advance;
+using optim::check_lengths;
+using optim::Row;
+using optim::run_row;
 
 void adam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_avg_sqs,
                TensorSpan max_exp_avg_sqs, TensorSpan steps, double lr, double beta1, double beta2, double weight_decay,
@@ -116,11 +29,66 @@ void adam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorS
       settings.root2 = std::sqrt(1 - std::pow(beta2, step));
       last = step;
     }
-    Row row;
-    for (const Tensor& tensor : {params[i], exp_avgs[i], exp_avg_sqs[i]}) row.tensors[row.count++] = tensor;
+    Row row{params[i], exp_avgs[i], exp_avg_sqs[i]};
     if (amsgrad) row.tensors[row.count++] = max_exp_avg_sqs[i];
     row.tensors[row.count++] = grads[i];
     run_row("adam_step", row, "optim_adam", &settings);
+  }
+}
+
+void adamax_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_infs, TensorSpan steps,
+                 double lr, double beta1, double beta2, double weight_decay, double eps, bool maximize) {
+  check_lengths("adamax_step", params, {grads, exp_avgs, exp_infs, steps});
+  for (std::int64_t i = 0; i < params.size(); ++i) {
+    const double step = advance("adamax_step", steps[i]);
+    const AdamaxStep settings{lr / (1 - std::pow(beta1, step)), beta1, beta2, weight_decay, eps, maximize};
+    run_row("adamax_step", {params[i], exp_avgs[i], exp_infs[i], grads[i]}, "optim_adamax", &settings);
+  }
+}
+
+// product *= factor in place, as the 0-d tensor of float32 that it usually is; returns the new value.
+double multiply(const Tensor& product, double factor) {
+  if (product.is_meta()) return factor;
+  const double before = item(product).to_double();
+  const bool single = product.dtype() == DType::Float32;
+  const double next =
+      single ? static_cast<double>(static_cast<float>(before) * static_cast<float>(factor)) : before * factor;
+  fill(product, Scalar(next));
+  return item(product).to_double();
+}
+
+void nadam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_avg_sqs,
+                TensorSpan mu_products, TensorSpan steps, double lr, double beta1, double beta2, double weight_decay,
+                double momentum_decay, double eps, bool maximize, bool decoupled) {
+  check_lengths("nadam_step", params, {grads, exp_avgs, exp_avg_sqs, mu_products, steps});
+  NadamStep settings{lr, beta1, beta2, weight_decay, eps, 0, 0, 0, maximize, decoupled};
+  for (std::int64_t i = 0; i < params.size(); ++i) {
+    const double step = advance("nadam_step", steps[i]);
+    const double mu = beta1 * (1 - 0.5 * std::pow(0.96, step * momentum_decay));
+    const double mu_next = beta1 * (1 - 0.5 * std::pow(0.96, (step + 1) * momentum_decay));
+    const double product = multiply(mu_products[i], mu);
+    settings.correction2 = 1 - std::pow(beta2, step);
+    settings.grad_rate = lr * (1 - mu) / (1 - product);
+    settings.average_rate = lr * mu_next / (1 - product * mu_next);
+    run_row("nadam_step", {params[i], exp_avgs[i], exp_avg_sqs[i], grads[i]}, "optim_nadam", &settings);
+  }
+}
+
+void radam_step(TensorSpan params, TensorSpan grads, TensorSpan exp_avgs, TensorSpan exp_avg_sqs, TensorSpan steps,
+                double lr, double beta1, double beta2, double weight_decay, double eps, bool maximize, bool decoupled) {
+  check_lengths("radam_step", params, {grads, exp_avgs, exp_avg_sqs, steps});
+  RadamStep settings{lr, beta1, beta2, weight_decay, eps, 0, 0, 0, maximize, decoupled};
+  // Length of the simple moving average that the exponential one approximates, and its limit.
+  const double limit = 2 / (1 - beta2) - 1;
+  for (std::int64_t i = 0; i < params.size(); ++i) {
+    const double step = advance("radam_step", steps[i]);
+    const double correction2 = 1 - std::pow(beta2, step);
+    const double length = limit - 2 * step * std::pow(beta2, step) / correction2;
+    settings.correction1 = 1 - std::pow(beta1, step);
+    settings.root2 = std::sqrt(correction2);
+    settings.rectified =
+        length > 5 ? std::sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)) : 0;
+    run_row("radam_step", {params[i], exp_avgs[i], exp_avg_sqs[i], grads[i]}, "optim_radam", &settings);
   }
 }
 
@@ -130,8 +98,7 @@ void sgd_step(TensorSpan params, TensorSpan grads, TensorSpan momentum_buffers, 
   if (momentum != 0) check_lengths("sgd_step", params, {momentum_buffers});
   const SgdStep settings{lr, momentum, dampening, weight_decay, nesterov, maximize, first};
   for (std::int64_t i = 0; i < params.size(); ++i) {
-    Row row;
-    row.tensors[row.count++] = params[i];
+    Row row{params[i]};
     if (momentum != 0) row.tensors[row.count++] = momentum_buffers[i];
     row.tensors[row.count++] = grads[i];
     run_row("sgd_step", row, "optim_sgd", &settings);
@@ -139,6 +106,9 @@ void sgd_step(TensorSpan params, TensorSpan grads, TensorSpan momentum_buffers, 
 }
 
 const Kernel adam_kernel("_adam_step", &adam_step);
+const Kernel adamax_kernel("_adamax_step", &adamax_step);
+const Kernel nadam_kernel("_nadam_step", &nadam_step);
+const Kernel radam_kernel("_radam_step", &radam_step);
 const Kernel sgd_kernel("_sgd_step", &sgd_step);
 
 }  // namespace

@@ -74,6 +74,16 @@ from .random import (
 
 __version__ = "0.1.0"
 
+# Ops that PyTorch has in nn.functional only, or has at top level with other arguments (see _LAZY).
+for _name in """
+    adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d batch_norm
+    binary_cross_entropy binary_cross_entropy_with_logits cross_entropy ctc_loss elu elu_ embedding_bag fold
+    fractional_max_pool2d fractional_max_pool3d gelu glu hardsigmoid hardswish hardtanh hardtanh_ huber_loss kl_div
+    l1_loss leaky_relu leaky_relu_ linear logsigmoid mish mse_loss nll_loss pad relu6 scaled_dot_product_attention silu
+    smooth_l1_loss softplus softshrink unfold
+""".split():
+    globals().pop(_name, None)
+
 half = float16
 float = float32
 double = float64
@@ -100,6 +110,11 @@ _LAZY = {
         "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled is_inference_mode_enabled "
         "is_anomaly_enabled is_anomaly_check_nan_enabled".split(),
         "autograd",
+    ),
+    **dict.fromkeys(
+        """batch_norm binary_cross_entropy_with_logits conv_tbc cosine_embedding_loss ctc_loss embedding_bag
+        hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss""".split(),
+        "nn._functional.top_level",
     ),
     **dict.fromkeys("save load".split(), "serialization"),
     **dict.fromkeys("set_printoptions get_printoptions".split(), "printing"),

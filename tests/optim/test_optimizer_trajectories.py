@@ -79,6 +79,34 @@ def test_fused_step_equals_step_out_of_ops(name):
         assert a == pytest.approx(b, rel=1e-12)
 
 
+ELEMENTWISE = [
+    name
+    for name in cases.optimizers(flambeau)
+    if name.startswith(("ada", "nadam", "radam", "rms", "rprop")) and not name.startswith("adam")
+] + ["adamax"]
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("complex_valued", [False, True])
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_native_step_equals_step_out_of_ops(name, complex_valued, maximize):
+    runs = []
+    for native in (True, False):
+        params = cases.parameters(flambeau, complex_valued)
+        optimizer = cases.optimizers(flambeau)[name](params)
+        optimizer.param_groups[0]["maximize"] = maximize
+        if not native:
+            optimizer._fused = None
+        closure = cases.closure_for(optimizer, params)
+        for _ in range(4):
+            closure()
+            optimizer.step()
+        runs.append([p.detach().reshape(-1).tolist() for p in params])
+    for a, b in zip(*runs, strict=True):
+        # NAdam's state in float32 bounds the agreement.
+        assert a == pytest.approx(b, rel=1e-6 if name.startswith("nadam") else 1e-11)
+
+
 @pytest.mark.parametrize("dtype", [flambeau.float16, flambeau.bfloat16])
 def test_half_parameters_step_in_float(dtype):
     param = nn.Parameter(flambeau.linspace(-1, 1, 8).to(dtype))
@@ -108,3 +136,35 @@ def test_step_counts_as_in_place_change():
     optim.SGD([param], lr=0.1).step()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+def test_one_native_call_steps_all_parameters_of_a_group(monkeypatch):
+    calls = []
+    for name in ("adamax", "nadam", "radam", "adagrad", "adadelta", "rmsprop", "rprop"):
+        step = getattr(flambeau.ops, f"_{name}_step")
+        monkeypatch.setattr(
+            flambeau.ops,
+            f"_{name}_step",
+            lambda *args, step=step, name=name: (calls.append((name, len(args[0]))), step(*args)),
+        )
+    params = [nn.Parameter(flambeau.ones(3)) for _ in range(4)]
+    for param in params[:3]:
+        param.grad = flambeau.ones(3)
+    for kind in (
+        optim.Adamax, optim.NAdam, optim.RAdam, optim.Adagrad, optim.Adadelta, optim.RMSprop, optim.Rprop,
+    ):  # fmt: skip
+        kind(params, lr=0.1).step()
+    assert [count for _, count in calls] == [3] * 7
+
+
+@pytest.mark.parametrize("kind", [optim.RMSprop, optim.Adagrad, optim.NAdam])
+def test_state_of_another_shape_is_refused(kind):
+    param = nn.Parameter(flambeau.ones(3))
+    param.grad = flambeau.ones(3)
+    optimizer = kind([param])
+    optimizer.step()
+    for name, value in optimizer.state[param].items():
+        if value.shape == (3,):
+            optimizer.state[param][name] = flambeau.ones(2)
+    with pytest.raises(RuntimeError, match="one shape"):
+        optimizer.step()

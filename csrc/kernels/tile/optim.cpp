@@ -1,17 +1,9 @@
 // Optimizer steps over contiguous runs, in float32 and float64. Formulas are those of flambeau/optim; the order of
 // operations is PyTorch's, so that trajectories agree to rounding.
-#include "kernels/optim.h"
-#include "simd/vec.h"
+#include "kernels/tile/optim_math.h"
 
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
-
-[[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
-[[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
-template <class T>
-[[gnu::always_inline]] inline T larger(T a, T b) {
-  return a > b ? a : b;
-}
 
 // out: param, exp_avg, exp_avg_sq, max_exp_avg_sq (amsgrad). in: grad.
 //   m += (1 - beta1) * (g - m);  v = beta2 * v + (1 - beta2) * g * g;  p -= step_size * m / (sqrt(v) / root2 + eps)
@@ -30,8 +22,7 @@ void adam_loop(void* const* out, const void* const* in, std::int64_t n, const Ad
     T grad = sign * g[i], value = p[i];
     if constexpr (kDecay == 1) grad = grad + decay * value;
     if constexpr (kDecay == 2) value = value * keep;
-    const T difference = grad - m[i];
-    const T mean = far ? grad - difference * weight1_rest : m[i] + weight1 * difference;
+    const T mean = between(m[i], grad, weight1, weight1_rest, far);
     const T square = v[i] * beta2 + weight2 * grad * grad;
     T second = square;
     if constexpr (kAmsgrad) {

@@ -285,6 +285,13 @@ __all__ = [
     "upsample_nearest",
 ]
 
+
+def assert_int_or_pair(arg, arg_name, message):
+    """Raise AssertionError(message.format(arg_name)) unless arg is an int or has two items."""
+    if not (isinstance(arg, int) or len(arg) == 2):
+        raise AssertionError(message.format(arg_name))
+
+
 # Under autocast these compute in float32, also where the bodies are elementwise ops.
 wrap_names(
     globals(),

@@ -80,6 +80,13 @@ class UninitializedTensorMixin:
             "Call `forward` to initialize the parameters before accessing their attributes."
         )
 
+    def numel(self):
+        raise ValueError(
+            "Attempted to use an uninitialized parameter in numel. This error happens when you are using a "
+            "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
     def share_memory_(self):
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. "

@@ -190,6 +190,8 @@ def embedding_bag(
     if weight.dtype == input.dtype and offsets is None and input.dtype.is_floating_point:
         raise RuntimeError("embedding_bag: expected integer row numbers as input.")
     _check_bags(input, offsets, mode, per_sample_weights)
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
     padding = _padding_row(padding_idx, weight.shape[0])
     if input.ndim == 2:
         offsets = _even_offsets(*input.shape, input.device)

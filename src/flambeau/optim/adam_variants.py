@@ -1,14 +1,15 @@
 """Relatives of Adam: Adamax, NAdam, RAdam, ASGD; SparseAdam is refused."""
 
 import flambeau
+from flambeau import ops
 
 from .adaptive import _set_defaults
-from .optimizer import Optimizer, PythonOptimizer, check_settings, new_step
+from .optimizer import ElementwiseOptimizer, Optimizer, check_settings, entries, new_step
 
 __all__ = ["ASGD", "Adamax", "NAdam", "RAdam", "SparseAdam"]
 
 
-class Adamax(PythonOptimizer):
+class Adamax(ElementwiseOptimizer):
     """Adam with the infinity norm: u = max(beta2 u, |g| + eps);  p -= lr / (1 - beta1 ** t) * m / u.
 
     References:
@@ -43,6 +44,13 @@ class Adamax(PythonOptimizer):
         state["exp_avg"] = flambeau.zeros_like(param)
         state["exp_inf"] = flambeau.zeros_like(param)
 
+    def _fused(self, group, params, grads, states):
+        beta1, beta2 = group["betas"]
+        ops._adamax_step(
+            params, grads, entries(states, "exp_avg"), entries(states, "exp_inf"), entries(states, "step"),
+            float(group["lr"]), beta1, beta2, group["weight_decay"], group["eps"], group["maximize"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
         state["step"] += 1
@@ -55,7 +63,7 @@ class Adamax(PythonOptimizer):
         param.addcdiv_(state["exp_avg"], state["exp_inf"], value=-rate)
 
 
-class _TwoMoments(PythonOptimizer):
+class _TwoMoments(ElementwiseOptimizer):
     _like_param = ("exp_avg", "exp_avg_sq")
 
     def _decay(self, param, grad, group):
@@ -117,6 +125,14 @@ class NAdam(_TwoMoments):
         state["exp_avg"] = flambeau.zeros_like(param)
         state["exp_avg_sq"] = flambeau.zeros_like(param)
 
+    def _fused(self, group, params, grads, states):
+        beta1, beta2 = group["betas"]
+        ops._nadam_step(
+            params, grads, entries(states, "exp_avg"), entries(states, "exp_avg_sq"), entries(states, "mu_product"),
+            entries(states, "step"), float(group["lr"]), beta1, beta2, group["weight_decay"], group["momentum_decay"],
+            group["eps"], group["maximize"], group["decoupled_weight_decay"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
         lr, decay = float(group["lr"]), group["momentum_decay"]
@@ -176,6 +192,14 @@ class RAdam(_TwoMoments):
         state["exp_avg"] = flambeau.zeros_like(param)
         state["exp_avg_sq"] = flambeau.zeros_like(param)
 
+    def _fused(self, group, params, grads, states):
+        beta1, beta2 = group["betas"]
+        ops._radam_step(
+            params, grads, entries(states, "exp_avg"), entries(states, "exp_avg_sq"), entries(states, "step"),
+            float(group["lr"]), beta1, beta2, group["weight_decay"], group["eps"], group["maximize"],
+            group["decoupled_weight_decay"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
         lr = float(group["lr"])
@@ -198,7 +222,7 @@ class RAdam(_TwoMoments):
         param.add_(average * lr * adaptive * rectified, alpha=-1.0)
 
 
-class ASGD(PythonOptimizer):
+class ASGD(ElementwiseOptimizer):
     """SGD with a decaying rate; state["ax"] holds the average of the parameters after t0 steps.
 
     References:
@@ -252,8 +276,9 @@ class ASGD(PythonOptimizer):
             state["ax"].add_(param.sub(state["ax"]).mul_(mu))
         else:
             state["ax"].copy_(param)
-        state["eta"].fill_(lr / ((1 + lambd * lr * step) ** group["alpha"]))
-        state["mu"].fill_(1 / max(1, step - group["t0"]))
+        # By way of the default dtype, as in PyTorch: a loaded state holds them in the parameter's dtype.
+        state["eta"].copy_(flambeau.as_tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
+        state["mu"].copy_(flambeau.as_tensor(1 / max(1, step - group["t0"])))
 
 
 class SparseAdam(Optimizer):

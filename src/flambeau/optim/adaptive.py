@@ -1,8 +1,9 @@
 """Optimizers with per-element learning rates: Adagrad, Adadelta, RMSprop, Rprop."""
 
 import flambeau
+from flambeau import ops
 
-from .optimizer import PythonOptimizer, check_settings, new_step
+from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop", "Rprop"]
 
@@ -17,7 +18,7 @@ def _set_defaults(optimizer, **defaults):
             entry["step"] = flambeau.tensor(float(entry["step"]), dtype=flambeau.float32)
 
 
-class Adagrad(PythonOptimizer):
+class Adagrad(ElementwiseOptimizer):
     """s += g ** 2;  p -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps).
 
     References:
@@ -70,6 +71,12 @@ class Adagrad(PythonOptimizer):
             param, complex(initial, initial) if param.is_complex() else initial
         )
 
+    def _fused(self, group, params, grads, states):
+        ops._adagrad_step(
+            params, grads, entries(states, "sum"), entries(states, "step"), float(group["lr"]), group["lr_decay"],
+            group["weight_decay"], group["eps"], group["maximize"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         state["step"] += 1
         if group["weight_decay"] != 0:
@@ -79,7 +86,7 @@ class Adagrad(PythonOptimizer):
         param.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
 
 
-class Adadelta(PythonOptimizer):
+class Adadelta(ElementwiseOptimizer):
     """Steps in units of past steps: d = sqrt(u + eps) / sqrt(v + eps) * g, v and u running means of g ** 2 and d ** 2.
 
     References:
@@ -116,6 +123,12 @@ class Adadelta(PythonOptimizer):
         state["square_avg"] = flambeau.zeros_like(param)
         state["acc_delta"] = flambeau.zeros_like(param)
 
+    def _fused(self, group, params, grads, states):
+        ops._adadelta_step(
+            params, grads, entries(states, "square_avg"), entries(states, "acc_delta"), entries(states, "step"),
+            float(group["lr"]), group["rho"], group["eps"], group["weight_decay"], group["maximize"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         rho, eps = group["rho"], group["eps"]
         state["step"] += 1
@@ -132,7 +145,7 @@ class Adadelta(PythonOptimizer):
         param.add_(delta, alpha=-float(group["lr"]))
 
 
-class RMSprop(PythonOptimizer):
+class RMSprop(ElementwiseOptimizer):
     """v = alpha v + (1 - alpha) g ** 2;  p -= lr * g / (sqrt(v) + eps), optionally centred and with momentum.
 
     References:
@@ -182,6 +195,14 @@ class RMSprop(PythonOptimizer):
         if group["centered"]:
             state["grad_avg"] = flambeau.zeros_like(param)
 
+    def _fused(self, group, params, grads, states):
+        centered, momentum = group["centered"], group["momentum"]
+        ops._rmsprop_step(
+            params, grads, entries(states, "square_avg"), entries(states, "grad_avg") if centered else [],
+            entries(states, "momentum_buffer") if momentum > 0 else [], entries(states, "step"), float(group["lr"]),
+            group["alpha"], group["eps"], group["weight_decay"], momentum, centered, group["maximize"],
+        )  # fmt: skip
+
     def _update(self, param, grad, state, group):
         alpha, lr = group["alpha"], float(group["lr"])
         state["step"] += 1
@@ -206,7 +227,7 @@ class RMSprop(PythonOptimizer):
             param.addcdiv_(grad, average, value=-lr)
 
 
-class Rprop(PythonOptimizer):
+class Rprop(ElementwiseOptimizer):
     """Steps of adaptive size in the direction of the gradient's sign.
 
     A step grows by etas[1] while the sign stays, shrinks by etas[0] when it changes (and is skipped once).
@@ -246,6 +267,12 @@ class Rprop(PythonOptimizer):
         state["step_size"] = flambeau.full_like(
             param, complex(lr, lr) if param.is_complex() else lr
         )
+
+    def _fused(self, group, params, grads, states):
+        ops._rprop_step(
+            params, grads, entries(states, "prev"), entries(states, "step_size"), entries(states, "step"),
+            *group["etas"], *group["step_sizes"], group["maximize"],
+        )  # fmt: skip
 
     def _update(self, param, grad, state, group):
         eta_minus, eta_plus = group["etas"]

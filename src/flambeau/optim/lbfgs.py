@@ -183,7 +183,7 @@ class LBFGS(Optimizer):
             state["H_diag"] = ys / y.dot(y)
         ys_list, s_list, ro = state["old_dirs"], state["old_stps"], state["ro"]
         q = grad.neg()
-        alphas = [None] * len(ys_list)
+        alphas = state.setdefault("al", [None] * history_size)
         for i in reversed(range(len(ys_list))):
             alphas[i] = s_list[i].dot(q) * ro[i]
             q.add_(ys_list[i], alpha=-alphas[i].item())

@@ -359,26 +359,41 @@ def new_step():
     return flambeau.tensor(0.0, dtype=flambeau.float32)
 
 
-class PythonOptimizer(Optimizer):
-    """Optimizers whose update of one parameter is Python: subclasses define _init_state and _update.
+class ElementwiseOptimizer(Optimizer):
+    """Optimizers that treat every element alike, each parameter with state of its own.
 
-    Complex parameters, gradients and state are seen as pairs of reals.
+    Subclasses define _init_state; _fused, one native call for all parameters of a group (or None); and _update, the
+    same step for one parameter out of ops with gradients, which differentiable=True runs. For _update, complex
+    parameters, gradients and state are pairs of reals.
     """
 
     # State entries that have the parameter's shape.
     _like_param = ()
+    _fused = None
 
     def step(self, closure=None):
         loss = self._loss(closure)
-        with flambeau.set_grad_enabled(bool(self.defaults.get("differentiable"))):
-            for group in self.param_groups:
-                for param in group["params"]:
-                    if param.grad is None:
-                        continue
-                    state = self.state[param]
-                    if not state:
-                        self._init_state(param, state, group)
-                    self._update_one(param, param.grad, state, group)
+        for group in self.param_groups:
+            params, grads, states = [], [], []
+            for param in group["params"]:
+                grad = param.grad
+                if grad is None:
+                    continue
+                state = self.state[param]
+                if not state:
+                    self._init_state(param, state, group)
+                params.append(param)
+                grads.append(grad)
+                states.append(state)
+            if not params:
+                continue
+            differentiable = bool(group.get("differentiable"))
+            if self._fused is not None and not differentiable:
+                self._fused(group, params, grads, states)
+                continue
+            with flambeau.set_grad_enabled(differentiable):
+                for param, grad, state in zip(params, grads, states, strict=True):
+                    self._update_one(param, grad, state, group)
         return loss
 
     def _update_one(self, param, grad, state, group):
@@ -402,3 +417,8 @@ class PythonOptimizer(Optimizer):
 
     def _update(self, param, grad, state, group):
         raise NotImplementedError
+
+
+def entries(states, name):
+    """One entry of every state."""
+    return [state[name] for state in states]

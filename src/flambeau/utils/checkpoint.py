@@ -110,6 +110,21 @@ class _Rng:
             set_rng_state(current)
 
 
+class _Autocast:
+    """The autocast mode of the first forward, put back for the second."""
+
+    def __init__(self):
+        self.mode = (_C._autocast_enabled(), _C._autocast_dtype(), _C._autocast_cache_enabled())
+
+    @contextlib.contextmanager
+    def restored(self):
+        from ..amp import autocast
+
+        enabled, dtype, cache_enabled = self.mode
+        with autocast("cpu", dtype, enabled, cache_enabled):
+            yield
+
+
 class CheckpointFunction(Function):
     """Reentrant checkpointing: forward without grad mode, a nested backward over a second forward."""
 
@@ -118,6 +133,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng = _Rng(preserve_rng_state)
+        ctx.autocast = _Autocast()
         ctx.tensor_places = [i for i, value in enumerate(args) if isinstance(value, _C.TensorBase)]
         ctx.inputs = [None if isinstance(value, _C.TensorBase) else value for value in args]
         ctx.save_for_backward(*[args[i] for i in ctx.tensor_places])
@@ -136,7 +152,7 @@ class CheckpointFunction(Function):
         for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
             inputs[place] = tensor
         detached = detach_variable(tuple(inputs))
-        with ctx.rng.restored(), enable_grad():
+        with ctx.rng.restored(), enable_grad(), ctx.autocast.restored():
             outputs = ctx.run_function(*detached)
         if isinstance(outputs, _C.TensorBase):
             outputs = (outputs,)
@@ -245,6 +261,7 @@ class _Frame:
     def __init__(self, run, rng, context_fn, early_stop, check, debug):
         self.run = run
         self.rng = rng
+        self.autocast = _Autocast()
         self.forward_context, self.recompute_context = context_fn()
         self.early_stop = early_stop
         self.check = check
@@ -303,6 +320,7 @@ class _Frame:
         with (
             self.rng.restored(),
             enable_grad(),
+            self.autocast.restored(),
             self.recompute_context,
             saved_tensors_hooks(pack, unpack),
         ):

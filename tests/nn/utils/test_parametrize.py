@@ -1,6 +1,7 @@
 """Parametrizations: mechanics, errors, and the ready-made ones."""
 
 import copy
+import io
 import pickle
 
 import pytest
@@ -158,3 +159,188 @@ def test_spectral_norm_two_forwards_before_backward():
     x = flambeau.randn(2, 3)
     (layer(x) + layer(x)).sum().backward()
     assert layer.parametrizations.weight.original.grad is not None
+
+
+class ToDouble(nn.Module):
+    def forward(self, x):
+        return x.double()
+
+
+class TwoParts(nn.Module):
+    def forward(self, sign, magnitude):
+        return sign * magnitude
+
+    def right_inverse(self, x):
+        return x.sign(), x.abs()
+
+
+def parametrized(module=None, parametrization=None, name="weight", **options):
+    module = nn.Linear(3, 3) if module is None else module
+    parametrization = Symmetric() if parametrization is None else parametrization
+    return parametrize.register_parametrization(module, name, parametrization, **options)
+
+
+def test_dtype_is_checked_unless_unsafe():
+    with pytest.raises(ValueError, match="may not change the dtype"):
+        parametrized(parametrization=ToDouble())
+    assert parametrized(parametrization=ToDouble(), unsafe=True).weight.dtype == flambeau.float64
+
+
+def test_deleting_a_parametrized_tensor_is_refused():
+    with pytest.raises(AttributeError):
+        del parametrized().weight
+
+
+def test_several_originals():
+    layer = nn.Linear(3, 3)
+    before = layer.weight.detach().clone()
+    parametrized(layer, TwoParts())
+    assert [n for n, _ in layer.named_parameters()] == [
+        "bias",
+        "parametrizations.weight.original0",
+        "parametrizations.weight.original1",
+    ]
+    assert not layer.parametrizations.weight.is_tensor
+    assert flambeau.equal(layer.weight, before)
+    with pytest.raises(ValueError, match="leave_parametrized=False"):
+        parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear
+    assert isinstance(layer.weight, nn.Parameter)
+    assert flambeau.equal(layer.weight, before)
+
+
+def test_tied_weights_and_requires_grad_are_kept():
+    layer, other = nn.Linear(3, 3), nn.Linear(3, 3)
+    other.weight = layer.weight
+    layer.weight.requires_grad_(False)
+    parametrized(layer)
+    assert layer.parametrizations.weight.original is other.weight
+    assert not layer.parametrizations.weight.original.requires_grad
+
+
+def test_state_dict_names_parameters_and_buffers_of_parametrizations():
+    layer = parametrizations.spectral_norm(nn.Linear(3, 2))
+    assert list(layer.state_dict()) == [
+        "bias",
+        "parametrizations.weight.original",
+        "parametrizations.weight.0._u",
+        "parametrizations.weight.0._v",
+    ]
+    whole = parametrizations.weight_norm(nn.Linear(3, 2), dim=None)
+    assert whole.state_dict()["parametrizations.weight.original0"].shape == ()
+
+
+def through_save(module):
+    stream = io.BytesIO()
+    flambeau.save(module, stream)
+    stream.seek(0)
+    return flambeau.load(stream, weights_only=False)
+
+
+def through_state_dict(module):
+    other = parametrized()
+    other.load_state_dict(module.state_dict())
+    return other
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), through_save, through_state_dict],
+)
+def test_duplicates_keep_the_constraint(duplicate):
+    layer = parametrized()
+    other = duplicate(layer)
+    assert flambeau.equal(other.weight, layer.weight)
+    assert parametrize.is_parametrized(other, "weight")
+    other(flambeau.randn(4, 3)).square().sum().backward()
+    flambeau.optim.SGD(other.parameters(), lr=0.1).step()
+    assert flambeau.equal(other.weight, other.weight.mT)
+    assert not flambeau.equal(other.weight, layer.weight)
+    other.weight = flambeau.eye(3)
+    assert flambeau.equal(other.weight, flambeau.eye(3))
+    parametrize.remove_parametrizations(other, "weight")
+    assert type(other) is nn.Linear
+
+
+def test_functional_call_goes_through_the_parametrization():
+    layer = parametrized(nn.Linear(3, 3, bias=False))
+    values = {"parametrizations.weight.original": flambeau.arange(9.0).reshape(3, 3)}
+    result = nn.utils.stateless.functional_call(layer, values, flambeau.ones(1, 3))
+    assert result.tolist() == [[3, 10, 15]]
+
+
+def test_transfer():
+    source, target = parametrized(), nn.Linear(3, 3)
+    parametrize.transfer_parametrizations_and_params(source, target)
+    assert flambeau.equal(source.weight, target.weight)
+    assert parametrize.type_before_parametrizations(target) is nn.Linear
+
+
+def test_spectral_norm_iterates_once_per_read_in_training_only():
+    layer = nn.Linear(6, 4)
+    with flambeau.no_grad():  # a clear gap between the singular values: the iteration has converged
+        layer.weight.copy_(flambeau.diag(flambeau.tensor([5.0, 1, 0.5, 0.1])) @ flambeau.eye(4, 6))
+    parametrizations.spectral_norm(layer).eval()
+    assert flambeau.linalg.matrix_norm(layer.weight, 2).item() == pytest.approx(1, abs=1e-5)
+    u = layer.parametrizations.weight[0]._u
+
+    def changed():
+        before = u.clone()
+        _ = layer.weight
+        return not flambeau.equal(before, u)
+
+    with flambeau.no_grad():
+        u.copy_(flambeau.nn.functional.normalize(flambeau.ones(4), dim=0))
+    assert not changed()
+    layer.train()
+    assert changed()
+    with parametrize.cached():
+        assert changed()
+        assert not changed()
+
+
+def test_spectral_norm_of_vectors_and_transposed_convolutions():
+    norm = parametrizations.spectral_norm(nn.LayerNorm(4))
+    assert norm.weight.norm().item() == pytest.approx(1)
+    assert list(norm.state_dict()) == ["bias", "parametrizations.weight.original"]
+    conv = parametrizations.spectral_norm(nn.ConvTranspose2d(2, 3, 3))
+    assert conv.parametrizations.weight[0].dim == 1
+    with pytest.raises(ValueError, match="nothing"):
+        parametrizations.spectral_norm(nn.Linear(2, 2), "nothing")
+
+
+@pytest.mark.parametrize("mapping", ["matrix_exp", "cayley"])
+def test_unitary(mapping):
+    layer = nn.Linear(3, 3, dtype=flambeau.complex64)
+    parametrizations.orthogonal(layer, orthogonal_map=mapping)
+    assert flambeau.allclose(
+        layer.weight @ layer.weight.mH, flambeau.eye(3, dtype=flambeau.complex64), atol=1e-5
+    )
+
+
+def test_orthogonal_errors():
+    with pytest.raises(ValueError, match="does not support complex"):
+        parametrizations.orthogonal(
+            nn.Linear(3, 3, dtype=flambeau.complex64), orthogonal_map="householder"
+        )
+    with pytest.raises(ValueError, match="Expected a matrix"):
+        parametrizations.orthogonal(nn.LayerNorm(3))
+    with pytest.raises(ValueError, match="orthogonal_map has to be one of"):
+        parametrizations.orthogonal(nn.Linear(3, 3), orthogonal_map="rotation")
+
+
+@pytest.mark.parametrize("mapping", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("shape", [(3, 3), (3, 5), (5, 3)])
+def test_orthogonal_reads_back_what_was_assigned(mapping, shape):
+    rows, columns = shape
+    layer = parametrizations.orthogonal(nn.Linear(columns, rows), orthogonal_map=mapping)
+    q = flambeau.linalg.qr(flambeau.randn(max(shape), min(shape)))[0]
+    q = q if rows >= columns else q.mT
+    layer.weight = q
+    assert flambeau.allclose(layer.weight, q, atol=1e-5)
+
+
+def test_orthogonal_acts_on_each_kernel_of_a_convolution():
+    weight = parametrizations.orthogonal(nn.Conv2d(3, 4, 3)).weight  # (4, 3, 3, 3)
+    assert flambeau.allclose(weight @ weight.mT, flambeau.eye(3).expand(4, 3, 3, 3), atol=1e-5)

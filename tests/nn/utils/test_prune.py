@@ -1,6 +1,7 @@
 """Pruning."""
 
 import copy
+import pickle
 
 import pytest
 
@@ -79,3 +80,32 @@ def test_deepcopy():
     copied = copy.deepcopy(layer)
     copied(flambeau.ones(1, 4))
     assert zeros(copied) == 10
+
+
+def test_pickle():
+    layer = prune.l1_unstructured(nn.Linear(3, 2), "weight", 0.5)
+    again = pickle.loads(pickle.dumps(layer))
+    x = flambeau.ones(1, 3)
+    assert flambeau.equal(again(x), layer(x))
+    assert prune.is_pruned(again)
+    copy.deepcopy(again)
+
+
+def test_documented_example():
+    layer = nn.Linear(4, 1, bias=False)
+    with flambeau.no_grad():
+        layer.weight.copy_(flambeau.tensor([[1.0, -2.0, 3.0, -4.0]]))
+    prune.l1_unstructured(layer, "weight", 0.5)
+    assert layer.weight_mask.tolist() == [[0, 0, 1, 1]]
+    layer(flambeau.ones(1, 4)).sum().backward()
+    assert layer.weight_orig.grad.tolist() == [[0, 0, 1, 1]]
+    prune.l1_unstructured(layer, "weight", 0.5)
+    assert layer.weight_mask.tolist() == [[0, 0, 0, 1]]
+    three = prune.l1_unstructured(nn.Linear(3, 1), "weight", 0.5)  # round(1.5) is 2
+    assert three.weight_mask.sum() == 1
+
+
+def test_global_pruning_of_half_leaves_half():
+    layers = [nn.Linear(4, 4) for _ in range(2)]
+    prune.global_unstructured([(m, "weight") for m in layers], prune.L1Unstructured, amount=0.5)
+    assert sum(m.weight_mask.sum() for m in layers) == 16

@@ -37,3 +37,14 @@ def test_skip_init_builds_without_values():
     layer = utils.skip_init(nn.Linear, 3, 4)
     assert layer.weight.shape == (4, 3)
     assert not layer.weight.is_meta
+
+
+def test_a_zero_row_stays_zero():
+    layer = nn.Linear(3, 2)
+    with flambeau.no_grad():
+        layer.weight[0] = 0
+    with pytest.warns(FutureWarning):
+        nn.utils.weight_norm(layer)
+    layer(flambeau.ones(1, 3)).sum().backward()
+    assert layer.weight[0].tolist() == [0, 0, 0]
+    assert layer.weight_v.grad.isfinite().all()

@@ -143,6 +143,8 @@ def cross_entropy(
     """nll_loss of log_softmax(input); targets are class indices (N, ...) or probabilities (N, C, ...)."""
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
+    if ignore_index >= 0 and target.is_floating_point() and target.shape == input.shape:
+        raise RuntimeError("ignore_index is not supported for floating point target")
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 

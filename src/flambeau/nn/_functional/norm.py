@@ -25,6 +25,10 @@ def batch_norm(
     """
     if training:
         _verify_batch_size(input.size())
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 

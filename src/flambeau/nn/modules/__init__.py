@@ -14,7 +14,6 @@ from .flatten import *
 from .fold import *
 from .instancenorm import *
 from .linear import *
-from .linear_cross_entropy import *
 from .loss import *
 from .module import *
 from .normalization import *

@@ -1,9 +1,10 @@
-"""Activation modules. MultiheadAttention is in attention.py."""
+"""Activation modules. MultiheadAttention, which PyTorch has here too, is in attention.py."""
 
 import flambeau
 from flambeau.nn import functional as F
 from flambeau.nn.parameter import Parameter
 
+from .attention import MultiheadAttention
 from .module import Module
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "Mish",
+    "MultiheadAttention",
     "PReLU",
     "RReLU",
     "ReLU",

@@ -87,6 +87,23 @@ class MultiheadAttention(Module):
         state.setdefault("_qkv_same_embed_dim", True)
         super().__setstate__(state)
 
+    def merge_masks(self, attn_mask, key_padding_mask, query):
+        """Return one mask for both, and its type: None, 0 (L, L), 1 (N, L), or 2 (N, heads, L, L)."""
+        merged, mask_type = None, None
+        if key_padding_mask is not None:
+            merged, mask_type = key_padding_mask, 1
+        if attn_mask is not None:
+            batch, length, _ = query.shape
+            mask_type = 2
+            if attn_mask.dim() == 3:
+                merged = attn_mask.view(batch, -1, length, length)
+            else:
+                merged = attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1)
+            if key_padding_mask is not None:
+                padding = key_padding_mask.view(batch, 1, 1, length)
+                merged = merged + padding.expand(-1, self.num_heads, -1, -1)
+        return merged, mask_type
+
     def forward(
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
         is_causal=False,
@@ -137,3 +154,7 @@ class MultiheadAttention(Module):
         if self.batch_first and is_batched:
             output = output.transpose(1, 0)
         return output, weights
+
+
+# Where PyTorch has the class: pickled modules name it.
+MultiheadAttention.__module__ = __name__.replace("attention", "activation")

@@ -1,8 +1,13 @@
 """Loss modules: each holds the settings of the function of the same name in nn.functional."""
 
+import dataclasses
+import math
+
+import flambeau
 from flambeau.nn import functional as F
 
 from .distance import PairwiseDistance
+from .linear import Linear
 from .module import Module
 
 __all__ = [
@@ -16,6 +21,8 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "MSELoss",
     "MarginRankingLoss",
     "MultiLabelMarginLoss",
@@ -191,17 +198,17 @@ class BCEWithLogitsLoss(_Loss):
 
 class _MarginLoss(_Loss):
     __constants__ = ["margin", "reduction"]
-    _default = 0.0
 
-    def __init__(self, margin=None, size_average=None, reduce=None, reduction="mean"):
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
-        self.margin = self._default if margin is None else margin
+        self.margin = margin
 
 
 class HingeEmbeddingLoss(_MarginLoss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
-    _default = 1.0
+    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
@@ -250,6 +257,8 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction="mean", delta=1.0):
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         self.delta = delta
 
     def forward(self, input, target):
@@ -380,4 +389,83 @@ class CTCLoss(_Loss):
             self.blank,
             self.reduction,
             self.zero_infinity,
+        )
+
+
+_POLICIES = ("auto", "accurate", "balanced", "compact")
+_ACCUMULATION = (flambeau.float16, flambeau.bfloat16, flambeau.float32, flambeau.float64)
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class LinearCrossEntropyOptions:
+    """How PyTorch splits the scores into chunks; checked and accepted, they are computed in one piece.
+
+    Args:
+        allow_retain_graph: keep what a second backward needs.
+        batch_chunk_size: rows per chunk.
+        chunking_method: "auto", "aspect_ratio", "aspect_ratio:N" or None.
+        acc_policy: "auto", "accurate", "balanced" or "compact".
+        acc_dtype: dtype of sums.
+    """
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: object = None
+
+    def __post_init__(self):
+        if self.acc_policy not in _POLICIES:
+            raise ValueError(f"invalid acc_policy: {self.acc_policy!r}")
+        if self.chunking_method not in (None, "auto"):
+            name, colon, factor = self.chunking_method.partition(":")
+            if name != "aspect_ratio" or (colon and not (factor.isdigit() and int(factor) > 0)):
+                raise ValueError(f"invalid chunking_method: {self.chunking_method!r}")
+        size = self.batch_chunk_size
+        if size is not None and not (isinstance(size, int) and size > 0):
+            raise ValueError(f"batch_chunk_size must be positive int or None, got {size!r}")
+        if self.acc_dtype is not None and self.acc_dtype not in _ACCUMULATION:
+            raise ValueError(
+                "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, torch.float64}, "
+                f"got {self.acc_dtype!r}. Pass acc_dtype=None to let the op pick automatically."
+            )
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """cross_entropy(linear(input), target); see nn.functional.linear_cross_entropy."""
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(
+        self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",
+        weight=None, ignore_index=None, label_smoothing=0.0, options=None,
+    ):  # fmt: skip
+        super().__init__(weight, reduction=reduction)
+        self.in_features = in_features
+        self.num_classes = num_classes
+        self.out_features = tuple(out_features)
+        total = num_classes * math.prod(self.out_features)
+        self.linear = Linear(in_features, total, bias=bias, device=device, dtype=dtype)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.options = options
+
+    def forward(self, input, target):
+        if input.dim() == 2 and target.dim() and input.size(0) != target.size(0):
+            raise ValueError(
+                f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)})."
+            )
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input, self.linear.weight.view(*shape, self.in_features), target,
+            linear_bias=None if bias is None else bias.view(shape), weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self):
+        return (
+            f"in_features={self.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+            f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
         )

@@ -74,7 +74,9 @@ class ConstantPad3d(_ConstantPadNd):
     _spread = staticmethod(_sextuple)
 
 
-class _ZeroPadNd(_ConstantPadNd):
+class ZeroPad1d(ConstantPad1d):
+    """Pad the last dim with zeros."""
+
     def __init__(self, padding):
         super().__init__(padding, 0.0)
 
@@ -82,59 +84,63 @@ class _ZeroPadNd(_ConstantPadNd):
         return f"{self.padding}"
 
 
-class ZeroPad1d(_ZeroPadNd):
-    """Pad the last dim with zeros."""
-
-
-class ZeroPad2d(_ZeroPadNd):
+class ZeroPad2d(ConstantPad2d):
     """Pad the last two dims with zeros."""
 
-    _spread = staticmethod(_quadruple)
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
 
 
-class ZeroPad3d(_ZeroPadNd):
+class ZeroPad3d(ConstantPad3d):
     """Pad the last three dims with zeros."""
 
-    _spread = staticmethod(_sextuple)
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """Pad the last dim with its reflection, the edge not repeated."""
 
-    _mode = "reflect"
 
-
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Pad the last two dims with their reflection, the edge not repeated."""
 
-    _mode = "reflect"
     _spread = staticmethod(_quadruple)
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Pad the last three dims with their reflection, the edge not repeated."""
 
-    _mode = "reflect"
     _spread = staticmethod(_sextuple)
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """Pad the last dim with its edge values."""
 
-    _mode = "replicate"
 
-
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Pad the last two dims with their edge values."""
 
-    _mode = "replicate"
     _spread = staticmethod(_quadruple)
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Pad the last three dims with their edge values."""
 
-    _mode = "replicate"
     _spread = staticmethod(_sextuple)
 
 

@@ -128,44 +128,8 @@ class MaxUnpool3d(_MaxUnpoolNd):
         )
 
 
-class AvgPool1d(Module):
-    """Mean over windows of (N, C, L) or (C, L) input."""
-
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
-
-    def __init__(
-        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
-    ):
-        super().__init__()
-        self.kernel_size = _single(kernel_size)
-        self.stride = _single(stride if stride is not None else kernel_size)
-        self.padding = _single(padding)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-
-    def forward(self, input):
-        return F.avg_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-        )
-
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
 class _AvgPoolNd(Module):
-    __constants__ = [
-        "kernel_size",
-        "stride",
-        "padding",
-        "ceil_mode",
-        "count_include_pad",
-        "divisor_override",
-    ]
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
 
     def __init__(
         self,
@@ -188,8 +152,32 @@ class _AvgPoolNd(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+class AvgPool1d(_AvgPoolNd):
+    """Mean over windows of (N, C, L) or (C, L) input."""
+
+    def __init__(
+        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
+    ):
+        stride = stride if stride is not None else kernel_size
+        super().__init__(
+            _single(kernel_size), _single(stride), _single(padding), ceil_mode, count_include_pad
+        )
+
+    def forward(self, input):
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+
 class AvgPool2d(_AvgPoolNd):
     """Mean over windows of (N, C, H, W) or (C, H, W) input."""
+
+    __constants__ = [*_AvgPoolNd.__constants__, "divisor_override"]
 
     def forward(self, input):
         return F.avg_pool2d(
@@ -200,6 +188,8 @@ class AvgPool2d(_AvgPoolNd):
 
 class AvgPool3d(_AvgPoolNd):
     """Mean over windows of (N, C, D, H, W) or (C, D, H, W) input."""
+
+    __constants__ = [*_AvgPoolNd.__constants__, "divisor_override"]
 
     def forward(self, input):
         return F.avg_pool3d(

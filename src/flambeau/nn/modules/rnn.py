@@ -35,6 +35,8 @@ class RNNBase(Module):
         bidirectional=False, proj_size=0, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
+        if not isinstance(bias, bool):
+            raise TypeError(f"bias should be of type bool, got: {type(bias).__name__}")
         self._check_arguments(input_size, hidden_size, num_layers, batch_first, dropout, proj_size)
         if mode not in self._gates:
             raise ValueError("Unrecognized RNN mode: " + mode)
@@ -151,7 +153,8 @@ class RNNBase(Module):
         weight = self._flat_weights[0]
         if input.dtype != weight.dtype:
             raise ValueError(
-                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype})"
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
             )
         expected = 2 if batch_sizes is not None else 3
         if input.dim() != expected:

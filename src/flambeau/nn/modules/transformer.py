@@ -1,9 +1,12 @@
 """Transformer encoder and decoder layers, their stacks, and the full model."""
 
+import warnings
+
 import flambeau
 from flambeau.nn import functional as F
 from flambeau.nn.init import xavier_uniform_
 
+from .activation import GELU, ReLU
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
@@ -53,6 +56,25 @@ def _detect_is_causal_mask(mask, is_causal=None, size=None):
     sz = size if size is not None else mask.size(-2)
     causal = _generate_square_subsequent_mask(sz, device=mask.device, dtype=mask.dtype)
     return mask.size() == causal.size() and bool((mask == causal).all())
+
+
+def _why_not_nested(layer):
+    """Why an encoder of this layer does not leave padding out of the computation; empty if it does."""
+    name = "encoder_layer"
+    if not isinstance(layer, TransformerEncoderLayer):
+        return f"{name} was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        f"{name}.norm_first was True": layer.norm_first,
+        f"{name}.self_attn.batch_first was not True"
+        "(use batch_first for better inference performance)": not attention.batch_first,
+        f"{name}.self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        f"{name}.self_attn was passed bias=False": attention.in_proj_bias is None,
+        f"{name}.activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        f"{name}.norm1.eps was not equal to {name}.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        f"{name}.self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 class Transformer(Module):
@@ -142,8 +164,34 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
-        self.use_nested_tensor = False
+        self.use_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
+        reason = _why_not_nested(encoder_layer) if enable_nested_tensor else ""
+        if reason:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}",
+                stacklevel=2,
+            )
+            self.use_nested_tensor = False
+
+    def _skips_padding(self, src, mask, src_key_padding_mask):
+        """Whether PyTorch would leave padding out of the computation: then its rows of the output are 0."""
+        layer = self.layers[0]
+        if (
+            not self.use_nested_tensor
+            or layer.training
+            or src.dim() != 3
+            or src_key_padding_mask is None
+            or mask is not None
+        ):
+            return False
+        if flambeau.is_grad_enabled() and (
+            src.requires_grad or any(param.requires_grad for param in layer.parameters())
+        ):
+            return False
+        kept = src_key_padding_mask == 0
+        left_aligned = not (kept[:, 1:] & ~kept[:, :-1]).any()
+        return not self.mask_check or left_aligned
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         """Run the layers; mask is (S, S) or (N * heads, S, S), src_key_padding_mask (N, S)."""
@@ -161,6 +209,8 @@ class TransformerEncoder(Module):
                 is_causal=is_causal,
                 src_key_padding_mask=src_key_padding_mask,
             )
+        if self._skips_padding(src, mask, src_key_padding_mask):
+            output = output.masked_fill((src_key_padding_mask != 0).unsqueeze(-1), 0.0)
         return output if self.norm is None else self.norm(output)
 
 
@@ -234,6 +284,11 @@ class TransformerEncoderLayer(_FeedForwardLayer):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self._set_activation(activation)
+        if self.activation is F.relu or isinstance(self.activation, ReLU):
+            self.activation_relu_or_gelu = 1
+        else:
+            is_gelu = self.activation is F.gelu or isinstance(self.activation, GELU)
+            self.activation_relu_or_gelu = 2 if is_gelu else 0
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """Src is (S, N, E), with batch_first (N, S, E), or (S, E)."""

@@ -8,8 +8,21 @@ def derived(tensor):
 
     It has history, which cannot be copied, and the hook recomputes it before it is used anyway.
     """
-    reference = weakref.ref(tensor)  # no cycle: the tensor may be large
-    tensor.__deepcopy__ = lambda memo: memo.setdefault(
-        id(reference()), reference().detach().clone()
-    )
+    tensor.__deepcopy__ = _DetachedCopy(tensor)
     return tensor
+
+
+class _DetachedCopy:
+    def __init__(self, tensor):
+        self.tensor = weakref.ref(tensor)  # no cycle: the tensor may be large
+
+    def __call__(self, memo):
+        tensor = self.tensor()
+        return memo.setdefault(id(tensor), tensor.detach().clone())
+
+    def __reduce__(self):
+        return _nothing, ()  # an unpickled tensor has no history left
+
+
+def _nothing():
+    return None

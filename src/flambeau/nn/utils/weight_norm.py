@@ -27,7 +27,9 @@ class WeightNorm:
         """The weight that the current g and v stand for."""
         g = getattr(module, self.name + "_g")
         v = getattr(module, self.name + "_v")
-        return v * (g / norm_except_dim(v, 2, self.dim))
+        norm = norm_except_dim(v, 2, self.dim)
+        # A zero row stays zero instead of becoming nan.
+        return v * (g / flambeau.where(norm == 0, flambeau.ones_like(norm), norm))
 
     @staticmethod
     def apply(module, name, dim):
