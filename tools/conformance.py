@@ -69,8 +69,8 @@ def operators_section(data):
         "",
         f"Samples of the database: up to {meta['samples']} per entry and dtype ({', '.join(meta['dtypes'])}); gradients"
         f" in {' and '.join(meta['grad_dtypes'])}. An entry passes *forward* when every sample of every dtype that"
-        " PyTorch supports gives PyTorch's structure, shape, dtype and values; *grad* when first and second derivatives agree;"
-        " *errors* when bad input raises the same class of exception.",
+        " PyTorch supports gives PyTorch's structure, shape, dtype and values; *grad* when first and second derivatives"
+        " agree; *errors* when bad input raises the same class of exception.",
         "",
         f"- forward: {percent(totals['forward'])}",
         f"- gradients: {percent(totals['grad'])}",
