@@ -474,10 +474,20 @@ class _Stack(_Pieces):
         self.dim = dim
         super().__init__()
 
+    @property
+    def event_dim(self):
+        """One more than the pieces' where dim, counted from the end, lies within the event."""
+        dims = super().event_dim
+        return dims + 1 if self.dim + dims < 0 else dims
+
     def check(self, value):
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(
                 f"stack: expected dim within value.dim() {value.dim()}, got {self.dim}."
+            )
+        if value.size(self.dim) != len(self.cseq):
+            raise ValueError(
+                f"stack: expected size {len(self.cseq)} along dim {self.dim}, got {value.size(self.dim)}."
             )
         pieces = [value.select(self.dim, index) for index in range(value.size(self.dim))]
         checks = [piece.check(part) for part, piece in zip(pieces, self.cseq, strict=True)]

@@ -56,8 +56,9 @@ def register_kl(type_p, type_q):
     """
     for name, cls in (("type_p", type_p), ("type_q", type_q)):
         if not isinstance(cls, type) or not issubclass(cls, Distribution):
+            got = cls.__name__ if isinstance(cls, type) else f"a {type(cls).__name__} object"
             raise TypeError(
-                f"register_kl: expected {name} to be a subclass of Distribution, got {cls!r}."
+                f"register_kl: expected {name} to be a subclass of Distribution, got {got}."
             )
 
     def decorate(function):

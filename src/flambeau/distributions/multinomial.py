@@ -90,7 +90,7 @@ class Multinomial(Distribution):
 
         n H(categorical) - log n! + sum over categories of E[log x!], with binomial x.
         """
-        n = flambeau.tensor(self.total_count)
+        n = flambeau.tensor(self.total_count, dtype=self.probs.dtype, device=self.probs.device)
         base = n * self._categorical.entropy() - flambeau.lgamma(n + 1)
         support = self._binomial.enumerate_support(expand=False)[1:]
         probs = flambeau.exp(self._binomial.log_prob(support))
