@@ -81,3 +81,42 @@ def test_inputs_are_left_alone():
     x = tensor(1.0, 2.0)
     hessian(cube_sum, x)
     assert not x.requires_grad and x.grad is None
+
+
+def test_forward_mode_jacobian_equals_reverse_mode():
+    def f(a, b):
+        return (a.unsqueeze(1) * b).sin(), a.prod()
+
+    a, b = tensor(1.0, 2.0, 3.0), tensor(4.0, 5.0)
+    for one, other in zip(
+        jacobian(f, (a, b)),
+        jacobian(f, (a, b), vectorize=True, strategy="forward-mode"),
+        strict=True,
+    ):
+        for expected, found in zip(one, other, strict=True):
+            assert expected.shape == found.shape
+            assert flambeau.allclose(expected, found)
+            assert not found.requires_grad
+    assert jacobian(lambda t: flambeau.ones(2), a, strategy="forward-mode").shape == (2, 3)
+
+
+def test_forward_mode_hessian_equals_reverse_mode():
+    def f(a, b):
+        return (a.exp() * b.sum()).prod()
+
+    x = (tensor(0.5, 1.0), tensor(2.0, 3.0))
+    for one, other in zip(
+        hessian(f, x), hessian(f, x, outer_jacobian_strategy="forward-mode"), strict=True
+    ):
+        for expected, found in zip(one, other, strict=True):
+            assert flambeau.allclose(expected, found)
+
+
+def test_what_forward_mode_does_not_go_with():
+    x = tensor(1.0, 2.0)
+    with pytest.raises(NotImplementedError, match="create_graph=True"):
+        jacobian(lambda t: t * t, x, create_graph=True, strategy="forward-mode")
+    with pytest.raises(RuntimeError, match="strict=True"):
+        jacobian(lambda t: t * t, x, strict=True, strategy="forward-mode")
+    with pytest.raises(AssertionError, match="Expected strategy"):
+        jacobian(lambda t: t * t, x, strategy="sideways")

@@ -99,3 +99,51 @@ def test_inputs_keep_their_values():
 def test_non_contiguous_inputs():
     x = flambeau.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=flambeau.float64).t().requires_grad_()
     assert gradcheck(lambda t: t.sin(), (x,))
+
+
+class WrongTangent(flambeau.autograd.Function):
+    """A square whose jvp forgets the factor 2."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 2 * grad * x
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        (x,) = ctx.saved_tensors
+        return tangent * x
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_forward_mode_is_checked(fast_mode):
+    real = flambeau.rand(3, dtype=flambeau.float64, requires_grad=True)
+    number = flambeau.rand(2, dtype=flambeau.complex128, requires_grad=True)
+    options = {"check_forward_ad": True, "fast_mode": fast_mode}
+    assert gradcheck(lambda x, z: (x.sum() * z, z.abs(), x > 0), (real, number), **options)
+    assert gradcheck(WrongTangent.apply, (real,), fast_mode=fast_mode)
+    with pytest.raises(GradcheckError, match="in forward mode"):
+        gradcheck(WrongTangent.apply, (real,), **options)
+    assert gradgradcheck(
+        lambda x, z: x.sum() * z * z,
+        (real, number),
+        check_fwd_over_rev=True,
+        check_rev_over_rev=False,
+        fast_mode=fast_mode,
+    )
+
+
+def test_flags_that_contradict_each_other():
+    x = flambeau.ones(1, dtype=flambeau.float64, requires_grad=True)
+    with pytest.raises(AssertionError, match="at least one"):
+        gradcheck(lambda t: t, (x,), check_backward_ad=False)
+    with pytest.raises(AssertionError, match="requires check_forward_ad"):
+        gradcheck(lambda t: t, (x,), check_batched_forward_grad=True)
+    with pytest.raises(AssertionError, match="at least one"):
+        gradgradcheck(lambda t: t, (x,), check_rev_over_rev=False)

@@ -1,4 +1,7 @@
-"""Jacobians, Hessians and products with them, by reverse mode (jvp and hvp differentiate a backward again)."""
+"""Jacobians, Hessians and products with them.
+
+By reverse mode (jvp and hvp differentiate a backward again), unless strategy="forward-mode" says otherwise.
+"""
 
 from .. import _C
 from ._api import grad as autograd_grad
@@ -226,7 +229,8 @@ def jacobian(
         create_graph: make the result differentiable.
         strict: raise when an output does not depend on an input, instead of giving zeros.
         vectorize: accepted; the result is the same.
-        strategy: "reverse-mode"; "forward-mode" gives the same result.
+        strategy: "reverse-mode" runs a backward per output element; "forward-mode" runs func per input element, which
+            is less work when there are fewer of those. It goes with neither create_graph nor strict.
     Returns:
         A tensor of shape (*output shape, *input shape); a tuple of them for several inputs, a tuple of those for
         several outputs.
@@ -238,6 +242,20 @@ def jacobian(
     """
     if strategy not in ("reverse-mode", "forward-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
+    if strategy == "forward-mode":
+        if create_graph or strict:
+            given = "create_graph" if create_graph else "strict"
+            raise (NotImplementedError if create_graph else RuntimeError)(
+                f'torch.autograd.functional.jacobian: `{given}=True` and `strategy="forward-mode"` are not supported '
+                f'together (yet). Please either set `{given}=False` or `strategy="reverse-mode"`.'
+            )
+        with enable_grad():
+            return _forward_jacobian(func, inputs)
     from .. import stack
 
     with enable_grad():
@@ -270,6 +288,55 @@ def jacobian(
     return _unwrap(tuple(_unwrap(row, is_tuple) for row in rows), outputs_tuple)
 
 
+def _forward_jacobian(func, inputs):
+    """Column by column: func on a dual tensor for each element of the inputs."""
+    from .. import stack
+
+    is_tuple, values = _tensors(inputs, "inputs", "jacobian")
+    values = tuple(value.detach() for value in values)
+
+    def run(points):
+        return _tensors(func(*points), "outputs returned by the user-provided function", "jacobian")
+
+    columns = []  # per input, per output: one tangent per element of the input
+    outputs_tuple, outputs = run(values)
+    for index, value in enumerate(values):
+        found = [[] for _ in outputs]
+        for k in range(value.numel()):
+            seed = value.new_zeros(value.numel())
+            seed[k] = 1
+            tangents = _directional(run, values, {index: seed.view(value.shape)})
+            for column, tangent in zip(found, tangents, strict=True):
+                column.append(tangent)
+        columns.append(found)
+    rows = tuple(
+        tuple(
+            stack(found[o], -1).view((*output.shape, *value.shape))
+            if found[o]
+            else output.detach().new_zeros((*output.shape, *value.shape))
+            for found, value in zip(columns, values, strict=True)
+        )
+        for o, output in enumerate(outputs)
+    )
+    return _unwrap(tuple(_unwrap(row, is_tuple) for row in rows), outputs_tuple)
+
+
+def _directional(run, values, tangents):
+    """Detached tangents of run(values)[1], for tangents of some of the values by position; zeros where there is none."""
+    from . import forward_ad
+
+    with forward_ad.dual_level():
+        points = [
+            forward_ad.make_dual(value, tangents[i]) if i in tangents else value
+            for i, value in enumerate(values)
+        ]
+        found = [(output, forward_ad.unpack_dual(output).tangent) for output in run(points)[1]]
+    return [
+        output.detach().new_zeros(output.shape) if tangent is None else tangent.detach()
+        for output, tangent in found
+    ]
+
+
 def _scalar(func, function):
     def checked(*values):
         output = func(*values)
@@ -300,7 +367,8 @@ def hessian(
         inputs: a tensor or a tuple of them.
         create_graph: make the result differentiable.
         strict: raise when the gradient does not depend on an input, instead of giving zeros.
-        vectorize, outer_jacobian_strategy: accepted; the result is the same.
+        vectorize: accepted; the result is the same.
+        outer_jacobian_strategy: "reverse-mode" or "forward-mode": how the gradient is differentiated.
     Returns:
         A tensor of shape (*input shape, *input shape); for several inputs a tuple of tuples.
     Example:
@@ -310,13 +378,19 @@ def hessian(
                 [ 0., 12.]])
     """
     is_tuple, values = _tensors(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
     scalar = _scalar(func, "hessian")
+    forward = outer_jacobian_strategy == "forward-mode"
 
     def gradient(*points):
+        if forward:
+            points = tuple(point.requires_grad_() for point in points)
         output = scalar(*points)
         _check_strict((output,), strict)
+        # Tangents need no graph of the gradient.
         grads = _grad(
-            (output,), points, (output.detach().new_ones(output.shape),), create_graph=True
+            (output,), points, (output.detach().new_ones(output.shape),), create_graph=not forward
         )
         filled = _fill(grads, points, strict, False, "jacobian")
         for index, grad in enumerate(filled):
@@ -324,7 +398,9 @@ def hessian(
                 raise RuntimeError(_strict_message("hessian", index, used=False))
         return filled
 
-    rows = jacobian(gradient, values, create_graph=create_graph, strict=strict)
+    rows = jacobian(
+        gradient, values, create_graph, strict, vectorize, strategy=outer_jacobian_strategy
+    )
     return rows if is_tuple else rows[0][0]
 
 

@@ -81,8 +81,9 @@ def gradcheck(
         check_undefined_grad: also check outputs whose gradient is undefined.
         check_grad_dtypes: also check that gradients have the dtype of their inputs.
         check_batched_grad: also check gradients of a batch against those one by one.
-        check_forward_ad, check_batched_forward_grad: not available.
-        check_backward_ad: check backward at all.
+        check_forward_ad: also check tangents, as forward mode gives them.
+        check_batched_forward_grad: accepted; a batch of tangents is computed one by one.
+        check_backward_ad: check backward.
         fast_mode: one random direction instead of the whole Jacobian.
         masked: accepted.
     Returns:
@@ -93,10 +94,9 @@ def gradcheck(
         >>> flambeau.autograd.gradcheck(lambda t: t.exp(), (x,))
         True
     """
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError(
-            "gradcheck: forward-mode differentiation is not available in this version."
-        )
+    _check_flags(
+        check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad
+    )
     inputs = _tuple_of(inputs)
     check = _Check(eps, atol, rtol, nondet_tol, check_grad_dtypes)
     try:
@@ -104,6 +104,8 @@ def gradcheck(
         outputs = func(*inputs)
         if not _differentiable_outputs(outputs):
             return check.expect_constant(func, inputs)
+        if check_forward_ad:
+            check.jacobians(func, inputs, fast_mode, forward=True)
         if check_backward_ad:
             check.jacobians(func, inputs, fast_mode)
             check.zero_gradients(func, inputs)
@@ -116,6 +118,21 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _check_flags(forward, backward, batched, batched_forward):
+    if not (forward or backward):
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+        )
+    if batched and not backward:
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_backward_ad to be True"
+        )
+    if batched_forward and not forward:
+        raise AssertionError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+        )
 
 
 def _check_inputs(inputs):
@@ -170,17 +187,65 @@ class _Check:
         self.nondet_tol = nondet_tol
         self.check_dtypes = check_dtypes
 
-    def jacobians(self, func, inputs, fast):
+    def jacobians(self, func, inputs, fast, forward=False):
         complex_outputs = any(o.is_complex() for o in _tuple_of(func(*inputs)))
         for part in ("real", "imag") if complex_outputs else (None,):
             real_func = func if part is None else _parts(func, part)
             what = (
                 "" if part is None else f" (its {'real' if part == 'real' else 'imaginary'} part)"
             )
-            if fast:
+            if forward:
+                self.tangents(real_func, inputs, what, fast)
+            elif fast:
                 self.directions(real_func, inputs, what)
             else:
                 self.whole(real_func, inputs, what)
+
+    def tangents(self, func, inputs, what, fast):
+        """Forward mode: whole Jacobians by one run per input element, or J u for a random u per input."""
+        keep = [_is_float(output) for output in _tuple_of(func(*inputs))]
+        random = np.random.default_rng(0)
+        for i, value in enumerate(value for value in inputs if _needs_gradient(value)):
+            if fast:
+                u = _unit(random, value.numel(), value.is_complex())
+                numerical = [
+                    moved
+                    for moved, kept in zip(self.moved(func, inputs, value, u), keep, strict=True)
+                    if kept
+                ]
+                analytical = self.along(func, inputs, value, u)
+            else:
+                numerical = self.numerical_in(func, inputs, value, keep)
+                analytical = self.forward_jacobian(func, inputs, value, keep)
+            for o, (found, expected) in enumerate(zip(analytical, numerical, strict=True)):
+                self.compare(found, expected, i, o, f"{what}, in forward mode")
+
+    def forward_jacobian(self, func, inputs, value, keep):
+        """One (input elements, output elements) array per output, as numerical_in gives them."""
+        rows = []
+        for k in range(value.numel()):
+            unit = np.zeros(value.numel(), _dtype_of(value))
+            unit[k] = 1
+            row = self.along(func, inputs, value, unit)
+            if value.is_complex():
+                imaginary = self.along(func, inputs, value, 1j * unit)
+                row = [dx + 1j * dy for dx, dy in zip(row, imaginary, strict=True)]
+            rows.append(row)
+        if not rows:
+            return self.numerical_in(func, inputs, value, keep)
+        return [np.stack(column) for column in zip(*rows, strict=True)]
+
+    def along(self, func, inputs, value, direction):
+        """J u for the floating-point outputs, in one forward run."""
+        from . import forward_ad
+
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(value, _from_array(direction, value))
+            outputs = _tuple_of(func(*[dual if v is value else v for v in inputs]))
+            found = [(o, forward_ad.unpack_dual(o).tangent) for o in outputs if _is_float(o)]
+            for output, tangent in found:
+                self.check_kind(tangent, output)
+            return [_gradient_array(tangent, output).copy() for output, tangent in found]
 
     def whole(self, func, inputs, what):
         outputs = _differentiable_outputs(func(*inputs))
@@ -435,7 +500,8 @@ def gradgradcheck(
         inputs: tensors; those that require grad are checked.
         grad_outputs: gradients of the outputs; random when None.
         gen_non_contig_grad_outputs: make the random ones non-contiguous.
-        check_rev_over_rev: check at all; check_fwd_over_rev is not available.
+        check_rev_over_rev: differentiate the gradient by reverse mode.
+        check_fwd_over_rev: differentiate the gradient by forward mode.
         eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
             fast_mode, masked: as in gradcheck.
     Returns:
@@ -446,9 +512,9 @@ def gradgradcheck(
         >>> flambeau.autograd.gradgradcheck(lambda t: t.exp(), (x,))
         True
     """
-    if check_fwd_over_rev:
-        raise NotImplementedError(
-            "gradgradcheck: forward-mode differentiation is not available in this version."
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
         )
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
@@ -458,7 +524,7 @@ def gradgradcheck(
     else:
         grad_outputs = _tuple_of(grad_outputs)
     count = len(grad_outputs)
-    if count == 0 or not check_rev_over_rev:
+    if count == 0:
         return True
 
     def first_gradient(*args):
@@ -491,6 +557,8 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,
     )
