@@ -24,10 +24,8 @@ void check_indices(const Tensor& indices) {
 Tensor checked_rows(const Tensor& indices, std::int64_t rows) {
   const Tensor values = contiguous(to_dtype(indices, DType::Int64));
   const auto* data = values.data<std::int64_t>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) {
-    if (data[i] < 0 || data[i] >= rows) [[unlikely]]
-      fail(ErrorKind::Index, "index out of range in self");
-  }
+  if (!index_table().in_range(data, values.numel(), rows)) [[unlikely]]
+    fail(ErrorKind::Index, "index out of range in self");
   return values;
 }
 
@@ -46,8 +44,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t, bool
   const char* from = static_cast<const char*>(table.data());
   char* to = static_cast<char*>(result.data());
   parallel_for(0, rows.numel(), std::max<std::int64_t>(262144 / bytes, 1), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      std::memcpy(to + i * bytes, from + at[i] * stride, static_cast<std::size_t>(bytes));
+    index_table().copy_rows(to + begin * bytes, from, stride, at + begin, end - begin, bytes);
   });
   return result;
 }

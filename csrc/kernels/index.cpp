@@ -9,6 +9,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/arith.h"
+#include "kernels/mask.h"
 #include "kernels/shape.h"
 
 namespace flambeau {
@@ -73,11 +74,13 @@ Term mask_term(const Tensor& input, const Tensor& mask, std::int64_t dim) {
   Term term;
   const Tensor dense = contiguous(mask);
   const auto* bits = dense.data<std::uint8_t>();
-  if (mask.dim() == 1) {
-    const std::int64_t n = mask.numel(), stride = input.strides()[dim];
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (bits[i] != 0) term.offsets.push_back(i * stride);
-    }
+  // One stride over all its dims, innermost first.
+  const std::int64_t last = dim + mask.dim() - 1;
+  bool even = mask.dim() > 0;
+  for (std::int64_t d = last - 1; d >= dim; --d)
+    even = even && input.strides()[d] == input.sizes()[d + 1] * input.strides()[d + 1];
+  if (even) {
+    term.offsets = masked_positions(bits, mask.numel(), input.strides()[last]);
   } else {
     const LineWalk<1> walk(mask.sizes(), -1, {input.strides().subspan(dim, mask.dim())});
     std::int64_t i = 0;
@@ -251,6 +254,11 @@ void gather_runs(const Plan& plan, const T* source, T* target, IntSpan target_st
 }
 
 Tensor index_op(const Tensor& input, TensorSpan indices) {
+  if (indices.size() == 1 && indices[0].defined() && is_mask(indices[0]) && !indices[0].is_meta() && !input.is_meta() &&
+      indices[0].dim() == input.dim() && input.dim() > 0) {
+    check_mask(input, indices[0], 0);
+    return select_masked(input, indices[0]);
+  }
   const Plan plan = make_plan(input, indices, input.is_meta());
   const Dims sizes = plan.result_sizes();
   Tensor result = empty(sizes, input.dtype(), input.device());

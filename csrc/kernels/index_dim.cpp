@@ -4,6 +4,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/arith.h"
+#include "kernels/row_table.h"
 #include "kernels/shape.h"
 
 namespace flambeau {
@@ -13,17 +14,33 @@ Tensor at_least_1d(const Tensor& tensor) {
   return tensor.dim() != 0 ? tensor : alias(tensor, {1}, {1}, tensor.offset());
 }
 
-// The index as int64 values. Negative values are wrapped where the op allows them.
-std::vector<std::int64_t> index_values(const Tensor& index, std::int64_t size, bool wrap, auto&& out_of_range) {
+// A checked index as int64 values.
+class Positions {
+ public:
+  explicit Positions(Tensor values) : values_(std::move(values)), data_(values_.data<std::int64_t>()) {}
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(values_.numel()); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] const std::int64_t* data() const { return data_; }
+  std::int64_t operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  Tensor values_;
+  const std::int64_t* data_;
+};
+
+// Negative values are wrapped where the op allows them.
+Positions index_values(const Tensor& index, std::int64_t size, bool wrap, auto&& out_of_range) {
   const Tensor values = contiguous(to_dtype(index, DType::Int64));
-  const auto* data = values.data<std::int64_t>();
-  std::vector<std::int64_t> result(data, data + values.numel());
-  for (std::int64_t& value : result) {
-    if (value < (wrap ? -size : 0) || value >= size) [[unlikely]]
-      out_of_range(value);
-    if (value < 0) value += size;
+  const std::int64_t n = values.numel();
+  if (index_table().in_range(values.data<std::int64_t>(), n, size)) return Positions(values);
+  const Tensor wrapped = clone(values);
+  auto* data = wrapped.data<std::int64_t>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (data[i] < (wrap ? -size : 0) || data[i] >= size) [[unlikely]]
+      out_of_range(data[i]);
+    if (data[i] < 0) data[i] += size;
   }
-  return result;
+  return Positions(wrapped);
 }
 
 bool is_int_index(const Tensor& index) { return index.dtype() == DType::Int64 || index.dtype() == DType::Int32; }
@@ -31,7 +48,7 @@ bool is_int_index(const Tensor& index) { return index.dtype() == DType::Int64 ||
 // Calls fn(to, from, n, to_stride, from_stride) for each pair of runs: position values[k] of `to` along dim, position k
 // of `from`. Runs go along the last other dim; index order is kept for each target element.
 template <class F>
-void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std::vector<std::int64_t>& to_positions,
+void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const Positions& to_positions,
               bool from_is_indexed, F&& fn) {
   const std::int64_t last = to.dim() - 1 == dim ? to.dim() - 2 : to.dim() - 1;
   const std::int64_t n = last >= 0 ? to.sizes()[last] : 1;
@@ -42,21 +59,32 @@ void walk_dim(const Tensor& to, const Tensor& from, std::int64_t dim, const std:
   const LineWalk<2> walk(sizes, last, {to.strides(), from.strides()});
   const std::int64_t sa = to.strides()[dim], sb = from.strides()[dim];
   const auto count = static_cast<std::int64_t>(to_positions.size());
-  const auto run = [&](std::int64_t begin, std::int64_t end) {
-    walk.run(0, walk.lines(), [&](const std::int64_t* at) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t position = to_positions[static_cast<std::size_t>(k)];
-        const std::int64_t a = from_is_indexed ? k : position, b = from_is_indexed ? position : k;
-        fn(at[0] + a * sa, at[1] + b * sb, n, ta, tb);
-      }
-    });
+  const auto pair = [&](const std::int64_t* at, std::int64_t k, std::int64_t first, std::int64_t length) {
+    const std::int64_t position = to_positions[static_cast<std::size_t>(k)];
+    const std::int64_t a = from_is_indexed ? k : position, b = from_is_indexed ? position : k;
+    fn(at[0] + a * sa + first * ta, at[1] + b * sb + first * tb, length, ta, tb);
   };
-  // Reading by index writes each position once, so it may be cut; writing by index keeps its order.
-  const std::int64_t per_index = std::max<std::int64_t>(n * walk.lines(), 1);
-  if (from_is_indexed)
-    parallel_for(0, count, std::max<std::int64_t>(32768 / per_index, 1), run);
-  else
-    run(0, count);
+  if (from_is_indexed) {  // writes each position once, so the index may be cut
+    const std::int64_t per_index = std::max<std::int64_t>(n * walk.lines(), 1);
+    return parallel_for(0, count, std::max<std::int64_t>(32768 / per_index, 1),
+                        [&](std::int64_t begin, std::int64_t end) {
+                          walk.run(0, walk.lines(), [&](const std::int64_t* at) {
+                            for (std::int64_t k = begin; k < end; ++k) pair(at, k, 0, n);
+                          });
+                        });
+  }
+  // Writing by index keeps its order: lines, and blocks of their elements, are what may be cut.
+  const std::int64_t width = std::min(std::max<std::int64_t>(32768 / std::max<std::int64_t>(count, 1), 32), n);
+  const std::int64_t blocks = (n + width - 1) / width;
+  const std::int64_t grain = std::max<std::int64_t>(32768 / std::max<std::int64_t>(count * width, 1), 1);
+  parallel_for(0, walk.lines() * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t task = begin; task < end; ++task) {
+      const std::int64_t first = task % blocks * width;
+      walk.run(task / blocks, task / blocks + 1, [&](const std::int64_t* at) {
+        for (std::int64_t k = 0; k < count; ++k) pair(at, k, first, std::min(width, n - first));
+      });
+    }
+  });
 }
 
 Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, const Out& out) {
@@ -77,6 +105,17 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
   if (result.numel() == 0) return result;
   const bool direct = !out.given() && result.dtype() == input.dtype();
   const Tensor target = at_least_1d(direct ? result : empty(sizes, input.dtype(), input.device()));
+  // Whole rows of a matrix.
+  const std::int64_t row = target.numel() / target.sizes()[d], item = input.itemsize();
+  if (d == 0 && target.is_contiguous() && source.is_contiguous()) {
+    parallel_for(0, target.sizes()[0], std::max<std::int64_t>(65536 / row, 1),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   index_table().copy_rows(static_cast<char*>(target.data()) + begin * row * item, source.data(),
+                                           row * item, values.data() + begin, end - begin, row * item);
+                 });
+    if (!direct) copy_into(at_least_1d(result), target);
+    return result;
+  }
   dispatch_size(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = static_cast<T*>(target.data());
@@ -253,8 +292,8 @@ T reduced(Reduce reduce, T a, T b) {
 }
 
 template <class T>
-void index_reduce_into(const Tensor& target, const Tensor& from, std::int64_t d,
-                       const std::vector<std::int64_t>& values, Reduce reduce, bool include_self) {
+void index_reduce_into(const Tensor& target, const Tensor& from, std::int64_t d, const Positions& values, Reduce reduce,
+                       bool include_self) {
   T* a_data = target.data<T>();
   const T* b_data = from.data<T>();
   // How many values meet in each position; the first replaces what was there unless it is included.
@@ -302,7 +341,7 @@ Tensor index_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, 
   return result;
 }
 
-std::vector<std::int64_t> flat_positions(const char* op, const Tensor& input, const Tensor& index) {
+Positions flat_positions(const char* op, const Tensor& input, const Tensor& index) {
   check(index.dtype() == DType::Int64, ErrorKind::Runtime, op, ": Expected a long tensor for index, but got ",
         torch_name_of(index.dtype()));
   check(index.numel() == 0 || input.numel() != 0, ErrorKind::Index, op, ": tried to take from an empty tensor");
@@ -328,7 +367,9 @@ Tensor take(const Tensor& input, const Tensor& index, const Out& out) {
     using T = typename decltype(tag)::type;
     T* to = static_cast<T*>(target.data());
     const T* from = static_cast<const T*>(source.data());
-    for (std::size_t i = 0; i < positions.size(); ++i) to[i] = from[positions[i]];
+    parallel_for(0, static_cast<std::int64_t>(positions.size()), 32768, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) to[i] = from[positions.data()[i]];
+    });
   });
   if (!direct) copy_into(result, target);
   return result;

@@ -3,6 +3,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/arith.h"
+#include "kernels/mask.h"
 #include "kernels/shape.h"
 
 namespace flambeau {
@@ -76,24 +77,11 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, const Out& out) {
   const Dims sizes = broadcast_shapes(input.sizes(), mask.sizes(), "masked_select");
   check(!input.is_meta() && !mask.is_meta(), ErrorKind::NotImplemented,
         "masked_select: the shape of the result depends on the mask's values, which a meta tensor has not.");
-  const Tensor values = contiguous(expand_to(input, sizes, "masked_select")),
-               wide = contiguous(expand_to(mask, sizes, "masked_select"));
-  const bool* bits = wide.data<bool>();
-  const std::int64_t n = values.numel();
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i) count += bits[i] ? 1 : 0;
-  Tensor result = empty({count}, input.dtype());
-  dispatch_size(input.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* from = static_cast<const T*>(values.data());
-    T* to = static_cast<T*>(result.data());
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (bits[i]) *to++ = from[i];
-    }
-  });
+  const Tensor result =
+      select_masked(expand_to(input, sizes, "masked_select"), expand_to(mask, sizes, "masked_select"));
   if (!out.given()) return result;
-  const Tensor target = output("masked_select", out, 0, {count}, input.dtype(), input.device());
-  if (count != 0) copy_into(target, result);
+  const Tensor target = output("masked_select", out, 0, result.sizes(), input.dtype(), input.device());
+  if (result.numel() != 0) copy_into(target, result);
   return target;
 }
 
@@ -110,8 +98,7 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
       source.storage() == result.storage() ? clone(source, MemoryFormat::Contiguous) : contiguous(source);
   const Tensor target = result.is_contiguous() ? result : clone(result, MemoryFormat::Contiguous);
   const bool* bits = wide.data<bool>();
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < wide.numel(); ++i) count += bits[i] ? 1 : 0;
+  const std::int64_t count = count_nonzero_bytes(wide.data<std::uint8_t>(), wide.numel());
   check(count <= from.numel(), ErrorKind::Runtime,
         "masked_scatter: expected at least as many source elements as ones in mask, got ", from.numel(), " and ", count,
         ".");
@@ -174,7 +161,17 @@ Tensor nonzero(const Tensor& input, const Out& out) {
     using T = typename decltype(tag)::type;
     const T* data = values.data<T>();
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < values.numel(); ++i) count += is_nonzero(data[i]) ? 1 : 0;
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 1) {
+      count = count_nonzero_bytes(values.data<std::uint8_t>(), values.numel());
+      if (rank == 1) {
+        const auto positions = masked_positions(values.data<std::uint8_t>(), values.numel(), 1);
+        result = empty_strided({count, 1}, {1, std::max<std::int64_t>(count, 1)}, DType::Int64);
+        std::copy(positions.begin(), positions.end(), result.data<std::int64_t>());
+        return;
+      }
+    } else {
+      for (std::int64_t i = 0; i < values.numel(); ++i) count += is_nonzero(data[i]) ? 1 : 0;
+    }
     result = empty_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, DType::Int64);
     if (count != 0 && rank != 0) write_positions(values, data, count, result.data<std::int64_t>());
   });

@@ -135,7 +135,6 @@ Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
   if (result.is_meta() || result.numel() == 0) return result;
   const auto tables = position_tables(sizes, input.sizes(), input.strides(), pad, kind);
   const std::int64_t last = sizes.size() - 1, n = sizes[last];
-  Dims strides = contiguous_strides(sizes);
   dispatch_size(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(input.data());
@@ -145,23 +144,28 @@ Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
     const std::int64_t head = std::min(n, std::max<std::int64_t>(left_of(pad, sizes.size(), last), 0));
     std::int64_t tail = std::min(head + 1, n);
     while (tail < n && inner[tail] == inner[tail - 1] + 1) ++tail;
-    parallel_for(0, result.numel() / n, std::max<std::int64_t>(32768 / n, 1),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t line = begin; line < end; ++line) {
-                     std::int64_t rest = line, base = 0;
-                     for (std::int64_t d = last - 1; d >= 0; --d) {
-                       base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
-                       rest /= sizes[d];
-                     }
-                     T* at = to + line * n;
-                     const T* in = from + base;
-                     for (std::int64_t i = 0; i < head; ++i) at[i] = in[inner[i]];
-                     if (tail > head)
-                       std::memcpy(static_cast<void*>(at + head), static_cast<const void*>(in + inner[head]),
-                                   sizeof(T) * static_cast<std::size_t>(tail - head));
-                     for (std::int64_t i = tail; i < n; ++i) at[i] = in[inner[i]];
-                   }
-                 });
+    const auto copy_line = [&](T* at, const T* in) {
+      for (std::int64_t i = 0; i < head; ++i) at[i] = in[inner[i]];
+      if (tail > head)
+        std::memcpy(static_cast<void*>(at + head), static_cast<const void*>(in + inner[head]),
+                    sizeof(T) * static_cast<std::size_t>(tail - head));
+      for (std::int64_t i = tail; i < n; ++i) at[i] = in[inner[i]];
+    };
+    // Lines of one plane after the other: only the second last dim's place changes inside.
+    const std::int64_t lines = last > 0 ? sizes[last - 1] : 1, zero = 0;
+    const std::int64_t* rows = last > 0 ? tables[static_cast<std::size_t>(last - 1)].data() : &zero;
+    const std::int64_t total = result.numel() / n;
+    parallel_for(0, total, std::max<std::int64_t>(32768 / n, 1), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t line = begin; line < end;) {
+        std::int64_t rest = line / lines, base = 0;
+        for (std::int64_t d = last - 2; d >= 0; --d) {
+          base += tables[static_cast<std::size_t>(d)][static_cast<std::size_t>(rest % sizes[d])];
+          rest /= sizes[d];
+        }
+        const std::int64_t first = line % lines, count = std::min(lines - first, end - line);
+        for (std::int64_t i = first; i < first + count; ++i, ++line) copy_line(to + line * n, from + base + rows[i]);
+      }
+    });
   });
   return result;
 }

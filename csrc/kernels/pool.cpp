@@ -179,13 +179,13 @@ std::tuple<Tensor, Tensor> max_pool_with_indices(const KernelDef& def, const Ten
 Tensor max_pool_grad(const KernelDef& def, const Tensor& cotangent, const Tensor& input, IntSpan kernel_size,
                      std::optional<IntSpan> stride, IntSpan padding, IntSpan dilation, bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
-  PoolProblem p =
+  const PoolProblem p =
       fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode);
-  p.channels_last = false;
-  Tensor result = empty(input.sizes(), input.dtype(), input.device());
+  const MemoryFormat format = format_of(p, spatial);
+  Tensor result = empty(input.sizes(), input.dtype(), input.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
   fill(result, 0);
-  if (cotangent.numel() != 0) max_pool_backward(p, contiguous(cotangent), contiguous(input), result);
+  if (cotangent.numel() != 0) max_pool_backward(p, contiguous(cotangent, format), contiguous(input, format), result);
   return result;
 }
 
@@ -207,14 +207,22 @@ Tensor run_avg(const PoolProblem& p, const Tensor& input, std::int64_t spatial) 
   return output;
 }
 
-Tensor run_avg_grad(PoolProblem p, const Tensor& cotangent, IntSpan input_size) {
-  p.channels_last = false;
-  Tensor result = empty(input_size, cotangent.dtype(), cotangent.device());
+// A stand-in for the input of a pooling whose cotangent this is: sizes, dtype and layout.
+Tensor input_like(const Tensor& cotangent, IntSpan input_size, std::int64_t spatial) {
+  const bool last = spatial >= 2 && cotangent.dim() == spatial + 2 && !cotangent.is_contiguous() &&
+                    cotangent.is_contiguous(last_format(spatial));
+  return empty(input_size, cotangent.dtype(), {DeviceType::Meta},
+               last ? last_format(spatial) : MemoryFormat::Contiguous);
+}
+
+Tensor run_avg_grad(const PoolProblem& p, const Tensor& cotangent, IntSpan input_size, std::int64_t spatial) {
+  const MemoryFormat format = format_of(p, spatial);
+  Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
   if (cotangent.numel() == 0) {
     fill(result, 0);
   } else {
-    avg_pool_backward(p, contiguous(cotangent), result);
+    avg_pool_backward(p, contiguous(cotangent, format), result);
   }
   return result;
 }
@@ -228,10 +236,10 @@ Tensor avg_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, 
 Tensor avg_pool_grad(const KernelDef& def, const Tensor& cotangent, IntSpan input_size, IntSpan kernel_size,
                      std::optional<IntSpan> stride, IntSpan padding, bool ceil_mode, bool count_include_pad,
                      std::optional<std::int64_t> divisor_override) {
-  const Tensor shape = empty(input_size, cotangent.dtype(), {DeviceType::Meta});
+  const Tensor shape = input_like(cotangent, input_size, spatial_of(def));
   return run_avg_grad(
       avg_problem(def, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), cotangent,
-      input_size);
+      input_size, spatial_of(def));
 }
 
 Tensor adaptive_avg_pool(const KernelDef& def, const Tensor& input, IntSpan output_size) {
@@ -241,10 +249,10 @@ Tensor adaptive_avg_pool(const KernelDef& def, const Tensor& input, IntSpan outp
 
 Tensor adaptive_avg_pool_grad(const KernelDef& def, const Tensor& cotangent, IntSpan input_size) {
   const std::int64_t spatial = spatial_of(def);
-  const Tensor shape = empty(input_size, cotangent.dtype(), {DeviceType::Meta});
+  const Tensor shape = input_like(cotangent, input_size, spatial);
   const IntSpan sizes = cotangent.sizes();
   return run_avg_grad(adaptive_problem(def.name, shape, spatial, sizes.subspan(sizes.size() - spatial, spatial)),
-                      cotangent, input_size);
+                      cotangent, input_size, spatial);
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const KernelDef& def, const Tensor& input, IntSpan output_size) {

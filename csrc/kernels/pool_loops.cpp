@@ -185,6 +185,37 @@ void max_planes(const PoolProblem& p, const T* input, T* output, std::int64_t* i
   });
 }
 
+// Channels-last: the largest elements of one window for n channels, and where in the plane they lie if `at` is given.
+template <class T>
+void window_maxima(const PoolProblem& p, const T* in, std::int64_t od, std::int64_t oh, std::int64_t ow, std::int64_t n,
+                   Acc<T>* best, std::int32_t* at) {
+  const PoolAxis &z = p.axis[0], &y = p.axis[1], &x = p.axis[2];
+  std::fill_n(best, n, lowest<Acc<T>>());
+  if (at != nullptr)
+    std::fill_n(at, n, static_cast<std::int32_t>((z.begin[od] * y.in + y.begin[oh]) * x.in + x.begin[ow]));
+  for (std::int64_t d = z.begin[od]; d < z.end[od]; d += z.step) {
+    for (std::int64_t h = y.begin[oh]; h < y.end[oh]; h += y.step) {
+      for (std::int64_t w = x.begin[ow]; w < x.end[ow]; w += x.step) {
+        const std::int64_t position = (d * y.in + h) * x.in + w;
+        const T* source = in + position * p.channels;
+        if constexpr (std::is_same_v<T, float>) {
+          if (at == nullptr)
+            g_tile->max_rows(best, source, n);
+          else
+            g_tile->max_rows_at(best, at, source, static_cast<std::int32_t>(position), 0, n);
+        } else {
+          for (std::int64_t i = 0; i < n; ++i) {
+            const Acc<T> value = static_cast<Acc<T>>(source[i]);
+            const bool wins = beats(value, best[i]);
+            best[i] = wins ? value : best[i];
+            if (at != nullptr) at[i] = wins ? static_cast<std::int32_t>(position) : at[i];
+          }
+        }
+      }
+    }
+  }
+}
+
 template <class T>
 void max_last(const PoolProblem& p, const T* input, T* output, std::int64_t* indices) {
   const PoolAxis &z = p.axis[0], &y = p.axis[1], &x = p.axis[2];
@@ -197,43 +228,61 @@ void max_last(const PoolProblem& p, const T* input, T* output, std::int64_t* ind
       const std::int64_t oh = line % y.out, od = line / y.out % z.out, image = line / (y.out * z.out);
       const T* in = input + image * p.in_size() * c;
       for (std::int64_t ow = 0; ow < x.out; ++ow) {
-        std::fill(best.begin(), best.end(), lowest<Acc<T>>());
-        bool first = true;
-        for (std::int64_t d = z.begin[od]; d < z.end[od]; d += z.step) {
-          for (std::int64_t h = y.begin[oh]; h < y.end[oh]; h += y.step) {
-            for (std::int64_t w = x.begin[ow]; w < x.end[ow]; w += x.step) {
-              const std::int64_t position = (d * y.in + h) * x.in + w;
-              const T* source = in + position * c;
-              Acc<T>* b = best.data();
-              std::int32_t* a = at.data();
-              if (first) std::fill(at.begin(), at.end(), static_cast<std::int32_t>(position));
-              first = false;
-              if constexpr (std::is_same_v<T, float>) {
-                if (indices == nullptr)
-                  g_tile->max_rows(b, source, c);
-                else
-                  g_tile->max_rows_at(b, a, source, static_cast<std::int32_t>(position), 0, c);
-              } else if (indices == nullptr) {
-                for (std::int64_t i = 0; i < c; ++i) {
-                  const Acc<T> value = static_cast<Acc<T>>(source[i]);
-                  b[i] = beats(value, b[i]) ? value : b[i];
-                }
-              } else {
-                for (std::int64_t i = 0; i < c; ++i) {
-                  const Acc<T> value = static_cast<Acc<T>>(source[i]);
-                  const bool wins = beats(value, b[i]);
-                  b[i] = wins ? value : b[i];
-                  a[i] = wins ? static_cast<std::int32_t>(position) : a[i];
-                }
-              }
-            }
-          }
-        }
         T* out = output + (line * x.out + ow) * c;
-        for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(best[static_cast<std::size_t>(i)]);
+        if constexpr (std::is_same_v<T, Acc<T>>) {
+          window_maxima(p, in, od, oh, ow, c, out, indices == nullptr ? nullptr : at.data());
+        } else {
+          window_maxima(p, in, od, oh, ow, c, best.data(), indices == nullptr ? nullptr : at.data());
+          for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(best[static_cast<std::size_t>(i)]);
+        }
         if (indices != nullptr) std::copy(at.begin(), at.end(), indices + (line * x.out + ow) * c);
       }
     }
+  });
+}
+
+constexpr std::int64_t kChannels = 64;  // of a block that one thread takes, where windows of an image overlap
+
+// fn(image, first channel, number of channels) over threads.
+template <class F>
+void for_channel_blocks(const PoolProblem& p, F&& fn) {
+  const std::int64_t blocks = (p.channels + kChannels - 1) / kChannels;
+  const std::int64_t cost = (p.in_size() + p.out_size()) * kChannels;
+  parallel_for(0, p.batch * blocks, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, cost)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t task = begin; task < end; ++task) {
+                   const std::int64_t first = task % blocks * kChannels;
+                   fn(task / blocks, first, std::min(kChannels, p.channels - first));
+                 }
+               });
+}
+
+// fn(depth, height, width) for the windows of a plane, in order.
+template <class F>
+void for_windows(const PoolProblem& p, F&& fn) {
+  for (std::int64_t od = 0; od < p.axis[0].out; ++od) {
+    for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh) {
+      for (std::int64_t ow = 0; ow < p.axis[2].out; ++ow) fn(od, oh, ow);
+    }
+  }
+}
+
+template <class T>
+void max_last_backward(const PoolProblem& p, const T* grad, const T* input, T* grad_input) {
+  for_channel_blocks(p, [&](std::int64_t image, std::int64_t first, std::int64_t n) {
+    const T* in = input + image * p.in_size() * p.channels + first;
+    T* out = grad_input + image * p.in_size() * p.channels + first;
+    const T* g = grad + image * p.out_size() * p.channels + first;
+    Acc<T> best[kChannels];
+    std::int32_t at[kChannels];
+    for_windows(p, [&](std::int64_t od, std::int64_t oh, std::int64_t ow) {
+      window_maxima(p, in, od, oh, ow, n, best, at);
+      for (std::int64_t i = 0; i < n; ++i) {
+        T& target = out[at[i] * p.channels + i];
+        target = static_cast<T>(static_cast<Acc<T>>(target) + static_cast<Acc<T>>(g[i]));
+      }
+      g += p.channels;
+    });
   });
 }
 
@@ -315,30 +364,37 @@ void avg_last(const PoolProblem& p, const T* input, T* output) {
   const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, c * x.in));
   parallel_for(0, p.batch * z.out * y.out, grain, [&](std::int64_t begin, std::int64_t end) {
     std::vector<A> sums(static_cast<std::size_t>(c));
+    std::vector<const T*> rows;
     for (std::int64_t line = begin; line < end; ++line) {
       const std::int64_t oh = line % y.out, od = line / y.out % z.out, image = line / (y.out * z.out);
       for (std::int64_t ow = 0; ow < x.out; ++ow) {
+        if constexpr (std::is_same_v<T, float>) {
+          rows.clear();
+          for (std::int64_t d = z.begin[od]; d < z.end[od]; ++d) {
+            for (std::int64_t h = y.begin[oh]; h < y.end[oh]; ++h) {
+              const float* row = input + ((image * z.in + d) * y.in * x.in + h * x.in) * c;
+              for (std::int64_t w = x.begin[ow]; w < x.end[ow]; ++w) rows.push_back(row + w * c);
+            }
+          }
+          if (!rows.empty()) {
+            g_tile->mean_rows(output + (line * x.out + ow) * c, rows.data(),
+                              1.0F / static_cast<float>(divisor(p, od, oh, ow)), static_cast<std::int64_t>(rows.size()),
+                              c);
+            continue;
+          }
+        }
         std::fill(sums.begin(), sums.end(), A(0));
         for (std::int64_t d = z.begin[od]; d < z.end[od]; ++d) {
           for (std::int64_t h = y.begin[oh]; h < y.end[oh]; ++h) {
             for (std::int64_t w = x.begin[ow]; w < x.end[ow]; ++w) {
               const T* source = input + ((image * z.in + d) * y.in * x.in + h * x.in + w) * c;
-              A* s = sums.data();
-              if constexpr (std::is_same_v<T, float>) {
-                g_tile->add_rows(s, source, c);
-              } else {
-                for (std::int64_t i = 0; i < c; ++i) s[i] += static_cast<A>(source[i]);
-              }
+              for (std::int64_t i = 0; i < c; ++i) sums[static_cast<std::size_t>(i)] += static_cast<A>(source[i]);
             }
           }
         }
         const A count = static_cast<A>(divisor(p, od, oh, ow));
         T* out = output + (line * x.out + ow) * c;
-        if constexpr (std::is_same_v<T, float>) {
-          g_tile->scale_rows(out, sums.data(), 1.0F / count, c);
-        } else {
-          for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / count);
-        }
+        for (std::int64_t i = 0; i < c; ++i) out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / count);
       }
     }
   });
@@ -374,6 +430,34 @@ void avg_planes_backward(const PoolProblem& p, const T* grad, T* grad_input) {
   });
 }
 
+template <class T>
+void avg_last_backward(const PoolProblem& p, const T* grad, T* grad_input) {
+  using A = Acc<T>;
+  for_channel_blocks(p, [&](std::int64_t image, std::int64_t first, std::int64_t n) {
+    const T* g = grad + image * p.out_size() * p.channels + first;
+    T* out = grad_input + image * p.in_size() * p.channels + first;
+    std::vector<A> sums(static_cast<std::size_t>(p.in_size() * n));
+    A shares[kChannels];
+    for_windows(p, [&](std::int64_t od, std::int64_t oh, std::int64_t ow) {
+      const A count = static_cast<A>(divisor(p, od, oh, ow));
+      for (std::int64_t i = 0; i < n; ++i) shares[i] = static_cast<A>(g[i]) / count;
+      g += p.channels;
+      for (std::int64_t d = p.axis[0].begin[od]; d < p.axis[0].end[od]; ++d) {
+        for (std::int64_t h = p.axis[1].begin[oh]; h < p.axis[1].end[oh]; ++h) {
+          A* target = sums.data() + ((d * p.axis[1].in + h) * p.axis[2].in + p.axis[2].begin[ow]) * n;
+          for (std::int64_t w = p.axis[2].begin[ow]; w < p.axis[2].end[ow]; ++w, target += n) {
+            for (std::int64_t i = 0; i < n; ++i) target[i] += shares[i];
+          }
+        }
+      }
+    });
+    for (std::int64_t position = 0; position < p.in_size(); ++position) {
+      for (std::int64_t i = 0; i < n; ++i)
+        out[position * p.channels + i] = static_cast<T>(sums[static_cast<std::size_t>(position * n + i)]);
+    }
+  });
+}
+
 }  // namespace
 
 PoolTileEntry::PoolTileEntry(int level, const PoolTile* tile) noexcept {
@@ -394,7 +478,8 @@ void max_pool_forward(const PoolProblem& p, const Tensor& input, const Tensor& o
 void max_pool_backward(const PoolProblem& p, const Tensor& grad, const Tensor& input, const Tensor& grad_input) {
   dispatch_real("max_pool", input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    max_planes_backward<T>(p, grad.data<T>(), input.data<T>(), grad_input.data<T>());
+    (p.channels_last ? &max_last_backward<T> : &max_planes_backward<T>)(p, grad.data<T>(), input.data<T>(),
+                                                                        grad_input.data<T>());
   });
 }
 
@@ -408,7 +493,7 @@ void avg_pool_forward(const PoolProblem& p, const Tensor& input, const Tensor& o
 void avg_pool_backward(const PoolProblem& p, const Tensor& grad, const Tensor& grad_input) {
   dispatch_real("avg_pool", grad.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    avg_planes_backward<T>(p, grad.data<T>(), grad_input.data<T>());
+    (p.channels_last ? &avg_last_backward<T> : &avg_planes_backward<T>)(p, grad.data<T>(), grad_input.data<T>());
   });
 }
 

@@ -14,10 +14,11 @@ struct PoolTile {
   // out[i] = largest of line[i * stride ... + kernel); may read one vector past the last window.
   void (*max_line)(float* out, const float* line, std::int64_t n, std::int64_t kernel, std::int64_t stride) noexcept;
   void (*add_rows)(float* sums, const float* source, std::int64_t n) noexcept;
-  void (*scale_rows)(float* out, const float* source, float factor, std::int64_t n) noexcept;
   // out[i] = sum over t of weights[t] * rows[t][i]
   void (*weighted_rows)(float* out, const float* const* rows, const float* weights, std::int64_t count,
                         std::int64_t n) noexcept;
+  // out[i] = factor * sum over t of rows[t][i]
+  void (*mean_rows)(float* out, const float* const* rows, float factor, std::int64_t count, std::int64_t n) noexcept;
 };
 inline constexpr std::int64_t kPoolSlack = 32;  // elements that max_line may read past its last window
 

@@ -203,15 +203,29 @@ struct Problem {
   bool copies = true;            // one tap of weight 1 everywhere
 };
 
+// The axes of a plane, depth first; missing ones have one position.
+struct Axes {
+  const ResampleAxis &z, &y, &x;
+  explicit Axes(const Problem& p)
+      : z(p.axes.size() > 2 ? p.axes[p.axes.size() - 3] : one()),
+        y(p.axes.size() > 1 ? p.axes[p.axes.size() - 2] : one()),
+        x(p.axes.back()) {}
+  [[nodiscard]] std::int64_t taps() const { return z.taps * y.taps * x.taps; }
+  static const ResampleAxis& one() {
+    static const ResampleAxis axis = [] {
+      ResampleAxis single;
+      single.index = {0};
+      single.weight = {1.0};
+      return single;
+    }();
+    return axis;
+  }
+};
+
 template <class T>
 void copy_planes(const Problem& p, const T* input, T* output, std::int64_t planes) {
-  static const ResampleAxis one = [] {
-    ResampleAxis axis;
-    axis.index = {0};
-    return axis;
-  }();
-  const std::size_t n = p.axes.size();
-  const ResampleAxis &z = n > 2 ? p.axes[n - 3] : one, &y = n > 1 ? p.axes[n - 2] : one, &x = p.axes[n - 1];
+  const Axes axes(p);
+  const ResampleAxis &z = axes.z, &y = axes.y, &x = axes.x;
   parallel_for(0, planes, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.out)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t plane = begin; plane < end; ++plane) {
@@ -276,43 +290,85 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
   });
 }
 
+// fn(w, pixels, weights, count) for each position of line (d, h) of the output: the input's pixels that it comes from.
+template <class F>
+void for_pixels(const Axes& axes, std::int64_t d, std::int64_t h, F&& fn) {
+  const ResampleAxis &z = axes.z, &y = axes.y, &x = axes.x;
+  std::int64_t starts[kFewTaps], lines = 0;  // of the input's lines that this one comes from
+  double shares[kFewTaps];
+  for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
+    for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
+      const auto at_z = static_cast<std::size_t>(i), at_y = static_cast<std::size_t>(j);
+      starts[lines] = (z.index[at_z] * y.in + y.index[at_y]) * x.in;
+      shares[lines++] = z.weight[at_z] * y.weight[at_y];
+    }
+  }
+  const std::int64_t* index = x.index.data();
+  const double* weight = x.weight.data();
+  for (std::int64_t w = 0; w < x.out; ++w, index += x.taps, weight += x.taps) {
+    std::int64_t pixels[kFewTaps], count = 0;
+    float weights[kFewTaps];
+    for (std::int64_t i = 0; i < lines; ++i) {
+      for (std::int64_t k = 0; k < x.taps; ++k) {
+        pixels[count] = starts[i] + index[k];
+        weights[count++] = static_cast<float>(shares[i] * weight[k]);
+      }
+    }
+    fn(w, pixels, weights, count);
+  }
+}
+
 // Channels-last float32: every output position is a weighted sum of whole pixels.
 bool resample_pixels(const Problem& p, const float* input, float* output, std::int64_t batch, std::int64_t channels) {
-  static const ResampleAxis one = [] {
-    ResampleAxis axis;
-    axis.index = {0};
-    axis.weight = {1.0};
-    return axis;
-  }();
-  const std::size_t n = p.axes.size();
-  const ResampleAxis &z = n > 2 ? p.axes[n - 3] : one, &y = n > 1 ? p.axes[n - 2] : one, &x = p.axes[n - 1];
-  if (z.taps * y.taps * x.taps > kFewTaps) return false;
+  const Axes axes(p);
+  const ResampleAxis &z = axes.z, &y = axes.y, &x = axes.x;
+  if (axes.taps() > kFewTaps) return false;
+  const PoolTile& tile = pool_tile();
   const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, x.out * channels));
   parallel_for(0, batch * z.out * y.out, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t line = begin; line < end; ++line) {
-      const std::int64_t h = line % y.out, d = line / y.out % z.out;
       const float* image = input + line / (y.out * z.out) * p.in * channels;
-      for (std::int64_t w = 0; w < x.out; ++w) {
-        const float* rows[kFewTaps];
-        float weights[kFewTaps];
-        std::int64_t count = 0;
-        for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
-          for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
-            for (std::int64_t k = w * x.taps; k < (w + 1) * x.taps; ++k) {
-              rows[count] =
-                  image + ((z.index[static_cast<std::size_t>(i)] * y.in + y.index[static_cast<std::size_t>(j)]) * x.in +
-                           x.index[static_cast<std::size_t>(k)]) *
-                              channels;
-              weights[count++] =
-                  static_cast<float>(z.weight[static_cast<std::size_t>(i)] * y.weight[static_cast<std::size_t>(j)] *
-                                     x.weight[static_cast<std::size_t>(k)]);
-            }
-          }
-        }
-        pool_tile().weighted_rows(output + (line * x.out + w) * channels, rows, weights, count, channels);
-      }
+      float* out = output + line * x.out * channels;
+      for_pixels(axes, line / y.out % z.out, line % y.out,
+                 [&](std::int64_t w, const std::int64_t* pixels, const float* weights, std::int64_t count) {
+                   const float* rows[kFewTaps];
+                   for (std::int64_t t = 0; t < count; ++t) rows[t] = image + pixels[t] * channels;
+                   tile.weighted_rows(out + w * channels, rows, weights, count, channels);
+                 });
     }
   });
+  return true;
+}
+
+// Its transpose. Pixels meet in the gradient, so a thread takes some channels of an image.
+bool resample_pixels_backward(const Problem& p, const float* grad, float* result, std::int64_t batch,
+                              std::int64_t channels) {
+  constexpr std::int64_t together = 64;
+  const Axes axes(p);
+  if (axes.taps() > kFewTaps) return false;
+  const std::int64_t blocks = (channels + together - 1) / together;
+  parallel_for(0, batch * blocks, std::max<std::int64_t>(1, 16384 / (p.out * together)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t task = begin; task < end; ++task) {
+                   const std::int64_t image = task / blocks, first = task % blocks * together;
+                   const std::int64_t n = std::min(together, channels - first);
+                   float* to = result + image * p.in * channels + first;
+                   for (std::int64_t i = 0; i < p.in; ++i) std::fill_n(to + i * channels, n, 0.0F);
+                   const float* from = grad + image * p.out * channels + first;
+                   for (std::int64_t line = 0; line < axes.z.out * axes.y.out; ++line) {
+                     for_pixels(
+                         axes, line / axes.y.out, line % axes.y.out,
+                         [&](std::int64_t, const std::int64_t* pixels, const float* weights, std::int64_t count) {
+                           for (std::int64_t t = 0; t < count; ++t) {
+                             float* pixel = to + pixels[t] * channels;
+                             const float weight = weights[t];
+                             for (std::int64_t i = 0; i < n; ++i) pixel[i] += weight * from[i];
+                           }
+                           from += channels;
+                         });
+                   }
+                 }
+               });
   return true;
 }
 
@@ -399,6 +455,10 @@ Tensor interpolate_grad(const Tensor& cotangent, IntSpan input_size, std::string
   const MemoryFormat format = format_of(cotangent);
   Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
+  if (format != MemoryFormat::Contiguous && cotangent.dtype() == DType::Float32 &&
+      resample_pixels_backward(p, cotangent.data<float>(), result.data<float>(), input_size[0], input_size[1])) {
+    return result;
+  }
   const Tensor grad = contiguous(cotangent);
   const Tensor target =
       format == MemoryFormat::Contiguous ? result : empty(input_size, cotangent.dtype(), cotangent.device());

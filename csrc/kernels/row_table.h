@@ -1,5 +1,5 @@
 // Inner loops over rows of a table and over index lists, built once per CPU level (tile/rows.cpp): sums of bags,
-// scattered additions, range checks. Tables exist for the floating dtypes.
+// copies, range checks.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,6 @@ struct Bag {
 struct RowTable {
   // out[k] = sum over the bag's rows of factor * table[row][k], in order; half types add up in float.
   void (*sum_bag)(const Bag& bag, void* out) noexcept;
-  // to[i] += from[i]; half types round each sum.
-  void (*add)(void* to, const void* from, std::int64_t n) noexcept;
 };
 
 inline const RowTable* row_table(DType dtype) noexcept {
@@ -34,6 +32,9 @@ inline const RowTable* row_table(DType dtype) noexcept {
 struct IndexTable {
   bool (*in_range)(const std::int64_t* index, std::int64_t n, std::int64_t limit) noexcept;  // all in [0, limit)?
   bool (*constant)(const std::int64_t* index, std::int64_t n) noexcept;                      // all equal? n > 0
+  // Rows index[0 ... n) of a table, `bytes` long and `stride` bytes apart, one after the other.
+  void (*copy_rows)(void* out, const void* table, std::int64_t stride, const std::int64_t* index, std::int64_t n,
+                    std::int64_t bytes) noexcept;
 };
 
 inline const IndexTable& index_table() noexcept {

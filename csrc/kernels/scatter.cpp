@@ -1,11 +1,16 @@
 // Along one dim, by an index tensor of the same rank: gather, scatter and its reductions, take_along_dim's core.
 //   gather:  out[i][j]        = input[index[i][j]][j]
 //   scatter: out[index[i][j]][j] (op)= src[i][j]            (dim = 0)
-// All indices are checked before the first write.
+// All indices are checked before the first write to a tensor that anybody sees.
+#include <algorithm>
+#include <cstring>
+
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/arith.h"
+#include "kernels/row_table.h"
+#include "kernels/scratch.h"
 #include "kernels/shape.h"
 
 namespace flambeau {
@@ -23,29 +28,77 @@ void check_index_dtype(const Tensor& index, const char* op) {
 
 Tensor index_as_int64(const Tensor& index) { return to_dtype(index, DType::Int64); }
 
+constexpr std::int64_t kIndexBlock = 32768;  // indices checked, or used, at a time
+
+[[noreturn]] void fail_bounds(const Tensor& index, std::int64_t dim, std::int64_t size) {
+  const LineWalk<1> walk(index.sizes(), -1, {index.strides()});
+  walk.run(0, walk.lines(), [&](const std::int64_t* at) {
+    const std::int64_t value = index.data<std::int64_t>()[at[0]];
+    check(value >= 0 && value < size, ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim,
+          " with size ", size);
+  });
+  fail(ErrorKind::Runtime, "index is out of bounds for dimension ", dim, " with size ", size);
+}
+
+// Strides that reach each stored index once: broadcast dims are looked at in one place.
+Tensor without_repeats(const Tensor& index) {
+  Dims sizes(index.sizes());
+  for (std::int64_t d = 0; d < index.dim(); ++d) {
+    if (index.strides()[d] == 0) sizes[d] = std::min<std::int64_t>(sizes[d], 1);
+  }
+  return alias(index, sizes, index.strides(), index.offset());
+}
+
 void check_bounds(const Tensor& index, std::int64_t dim, std::int64_t size) {
   if (index.numel() == 0) return;
-  const std::int64_t last = index.dim() - 1;
-  const LineWalk<1> walk(index.sizes(), last, {index.strides()});
-  const auto* values = index.data<std::int64_t>();
-  const std::int64_t n = index.sizes()[last], stride = index.strides()[last];
-  walk.run(0, walk.lines(), [&](const std::int64_t* at) {
-    const auto limit = static_cast<std::uint64_t>(size);
-    std::uint64_t bad = 0;  // no branch per element: the loop is vectorised
-    for (std::int64_t i = 0; i < n; ++i)
-      bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(values[at[0] + i * stride]) >= limit);
-    if (bad == 0) [[likely]]
-      return;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t value = values[at[0] + i * stride];
-      if (value < 0 || value >= size)
-        fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim, " with size ", size);
-    }
+  const Tensor once = contiguous(without_repeats(index));
+  const auto* values = once.data<std::int64_t>();
+  const IndexTable& lists = index_table();
+  parallel_for(0, once.numel(), kIndexBlock, [&](std::int64_t begin, std::int64_t end) {
+    if (!lists.in_range(values + begin, end - begin, size)) [[unlikely]]
+      fail_bounds(index, dim, size);
   });
 }
 
 std::int64_t lines_grain(std::int64_t length) {
   return std::max<std::int64_t>(32768 / std::max<std::int64_t>(length, 1), 1);
+}
+
+// Lines along the last dim, whichever dim the index counts in, unless that one is short; a line's indices are checked
+// just before their use.
+template <class T>
+void gather_lines(const Tensor& target, const Tensor& index, const Tensor& source, std::int64_t d) {
+  const std::int64_t along = index.sizes().back() >= 8 ? index.dim() - 1 : d;
+  const std::int64_t n = index.sizes()[along], size = source.sizes()[d], step = source.strides()[d];
+  Dims strides(source.strides());
+  strides[d] = 0;
+  const LineWalk<3> walk(index.sizes(), along, {target.strides(), index.strides(), strides});
+  const std::int64_t st = target.strides()[along], si = index.strides()[along], ss = strides[along];
+  T* to = static_cast<T*>(target.data());
+  const T* from = static_cast<const T*>(source.data());
+  const auto* values = index.data<std::int64_t>();
+  const IndexTable& lists = index_table();
+  if (si != 1) check_bounds(index, d, size);
+  const auto piece = [&](const std::int64_t* o, std::int64_t first, std::int64_t count) {
+    T* out_line = to + o[0] + first * st;
+    const T* in_line = from + o[2] + first * ss;
+    const std::int64_t* index_line = values + o[1] + first * si;
+    if (si == 1 && !lists.in_range(index_line, count, size)) [[unlikely]]
+      fail_bounds(index, d, size);
+    if (st == 1 && si == 1 && ss == 0 && step == 1) {
+      for (std::int64_t i = 0; i < count; ++i) out_line[i] = in_line[index_line[i]];
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) out_line[i * st] = in_line[index_line[i * si] * step + i * ss];
+    }
+  };
+  if (walk.lines() == 1) {
+    return parallel_for(0, n, kIndexBlock, [&](std::int64_t begin, std::int64_t end) {
+      walk.run(0, 1, [&](const std::int64_t* o) { piece(o, begin, end - begin); });
+    });
+  }
+  parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
+    walk.run(begin, end, [&](const std::int64_t* o) { piece(o, 0, n); });
+  });
 }
 
 Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, const Out& out) {
@@ -66,30 +119,10 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, 
   Tensor result = output("gather", out, 0, index.sizes(), input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
   const Tensor where = index_as_int64(at);
-  check_bounds(where, d, source.sizes()[d]);
   const bool direct = result.dtype() == input.dtype();
   const Tensor target =
       at_least_1d(direct && !out.given() ? result : empty(index.sizes(), input.dtype(), input.device()));
-  const LineWalk<3> walk(where.sizes(), d, {target.strides(), where.strides(), source.strides()});
-  const std::int64_t n = where.sizes()[d], st = target.strides()[d], si = where.strides()[d], ss = source.strides()[d];
-  dispatch_size(input.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* to = static_cast<T*>(target.data());
-    const T* from = static_cast<const T*>(source.data());
-    const auto* values = where.data<std::int64_t>();
-    parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
-      walk.run(begin, end, [&](const std::int64_t* o) {
-        if (st == 1 && si == 1 && ss == 1) {
-          T* out_line = to + o[0];
-          const T* in_line = from + o[2];
-          const std::int64_t* index_line = values + o[1];
-          for (std::int64_t i = 0; i < n; ++i) out_line[i] = in_line[index_line[i]];
-        } else {
-          for (std::int64_t i = 0; i < n; ++i) to[o[0] + i * st] = from[o[2] + values[o[1] + i * si] * ss];
-        }
-      });
-    });
-  });
+  dispatch_size(input.dtype(), [&](auto tag) { gather_lines<typename decltype(tag)::type>(target, where, source, d); });
   if (!direct || out.given()) copy_into(at_least_1d(result), target);
   return result;
 }
@@ -154,8 +187,8 @@ Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Ten
   return plan;
 }
 
-// The same where dim is not the last one: row by row, so that memory is read in order. Each target element still meets
-// its sources in order of the index.
+// The same where dim is not the last one: row by row, so that memory is read in order, for a block of columns at a
+// time. Each target element still meets its sources in order of the index.
 template <class T, class F>
 void run_scatter_rows(const Scatter& plan, const T* value, IntSpan source_strides, F&& fn) {
   const std::int64_t d = plan.dim, last = plan.index.dim() - 1;
@@ -168,15 +201,30 @@ void run_scatter_rows(const Scatter& plan, const T* value, IntSpan source_stride
   T* to = plan.target.data<T>();
   const T* from = value != nullptr ? value : plan.source.data<T>();
   const auto* values = plan.index.data<std::int64_t>();
-  parallel_for(0, walk.lines(), lines_grain(n * m), [&](std::int64_t begin, std::int64_t end) {
-    walk.run(begin, end, [&](const std::int64_t* o) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t* index_row = values + o[1] + i * id;
-        const T* source_row = from + o[2] + i * sd;
-        T* target_row = to + o[0];
-        for (std::int64_t j = 0; j < m; ++j) fn(target_row[index_row[j * il] * td + j * tl], source_row[j * sl]);
+  const IndexTable& lists = index_table();
+  const std::int64_t width = std::min(std::max<std::int64_t>(lines_grain(n), 32), m), blocks = (m + width - 1) / width;
+  const auto block = [&](const std::int64_t* o, std::int64_t first) {
+    const std::int64_t count = std::min(width, m - first);
+    T* target = to + o[0] + first * tl;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t* index_row = values + o[1] + i * id + first * il;
+      const T* source_row = from + o[2] + i * sd + first * sl;
+      // Whole rows often go to one place: then neighbours stay neighbours.
+      if (tl == 1 && sl == 1 && (il == 0 || (il == 1 && lists.constant(index_row, count)))) {
+        T* target_row = target + index_row[0] * td;
+        for (std::int64_t j = 0; j < count; ++j) fn(target_row[j], source_row[j]);
+      } else {
+        for (std::int64_t j = 0; j < count; ++j) fn(target[index_row[j * il] * td + j * tl], source_row[j * sl]);
       }
-    });
+    }
+  };
+  parallel_for(0, walk.lines() * blocks, lines_grain(n * width), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t task = begin; task < end;) {
+      const std::int64_t line = task / blocks, stop = std::min(end, (line + 1) * blocks);
+      walk.run(line, line + 1, [&](const std::int64_t* o) {
+        for (; task < stop; ++task) block(o, task % blocks * width);
+      });
+    }
   });
 }
 
@@ -276,10 +324,45 @@ Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index
   return plan.result;
 }
 
+// One long line added into a short one: in a number of parts that depends on the sizes alone, each but the first into
+// zeros of its own, which are added up at the end.
+template <class T>
+void add_line(const Scatter& plan, std::int64_t parts) {
+  const std::int64_t n = plan.index.numel(), size = plan.target.numel(), share = (n + parts - 1) / parts;
+  T* to = plan.target.data<T>();
+  const T* source = plan.source.data<T>();
+  const auto* at = plan.index.data<std::int64_t>();
+  Scratch<T> sums((parts - 1) * size);
+  parallel_for(0, parts, 1, [&](std::int64_t part, std::int64_t) {
+    T* line = part == 0 ? to : sums.data() + (part - 1) * size;
+    if (part != 0) std::memset(static_cast<void*>(line), 0, sizeof(T) * static_cast<std::size_t>(size));
+    for (std::int64_t i = part * share; i < std::min(n, (part + 1) * share); ++i)
+      line[at[i]] = arith::add(line[at[i]], source[i]);
+  });
+  parallel_for(0, size, 32768, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = 1; part < parts; ++part) {
+      const T* line = sums.data() + (part - 1) * size;
+      for (std::int64_t i = begin; i < end; ++i) to[i] = arith::add(to[i], line[i]);
+    }
+  });
+}
+
+template <class T>
+void add_all(const Scatter& plan) {
+  if constexpr (!arith::is_half<T> && !std::is_same_v<T, bool>) {  // half types would round more often
+    const bool line = plan.index.dim() == 1 && plan.index.is_contiguous() && plan.source.is_contiguous() &&
+                      plan.target.is_contiguous();
+    const std::int64_t n = plan.index.numel();
+    const std::int64_t parts = std::min({n / (4 * plan.target.numel()), n / kIndexBlock, std::int64_t{8}});
+    if (line && parts > 1) return add_line<T>(plan, parts);
+  }
+  add_or_multiply<T>(plan, nullptr, true);
+}
+
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
   const Scatter plan = prepare("scatter_add", input, dim, index, &src, out);
   if (plan.empty) return plan.result;
-  dispatch_all(input.dtype(), [&](auto tag) { add_or_multiply<typename decltype(tag)::type>(plan, nullptr, true); });
+  dispatch_all(input.dtype(), [&](auto tag) { add_all<typename decltype(tag)::type>(plan); });
   return plan.result;
 }
 

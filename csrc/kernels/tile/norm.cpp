@@ -76,7 +76,7 @@ void row_sums(const T* grad, const T* in, const L* weight, std::int64_t n, L cen
 
 template <class T, bool kWeight>
 void input_gradient(const T* g, const T* x, const typename LaneOf<T>::type* w, T* to, std::int64_t n,
-                    typename LaneOf<T>::type centre, typename LaneOf<T>::type scale, bool rms) {
+                    typename LaneOf<T>::type centre, typename LaneOf<T>::type scale, bool rms, std::int64_t ahead) {
   using L = typename LaneOf<T>::type;
   double sums[2] = {0, 0};
   row_sums<T, kWeight>(g, x, w, n, centre, scale, sums);
@@ -84,11 +84,22 @@ void input_gradient(const T* g, const T* x, const typename LaneOf<T>::type* w, T
   const double count = static_cast<double>(n), slope = -sums[1] / count * scale * scale;
   const L b = static_cast<L>(slope);
   const L shift = static_cast<L>(rms ? 0 : -sums[0] / count * scale);
-  apply<L>(n, [&](auto get, auto keep) {
-    auto gw = get(g) * scale;
-    if constexpr (kWeight) gw = gw * get(w);
-    keep(to, gw + (get(x) - centre) * b + shift);
-  });
+  // What follows `ahead` elements later is asked for meanwhile: otherwise memory would idle during this pass, whose
+  // rows are in cache.
+  constexpr int width = kWidth<L>;
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    V<L> gw = load<L>(g + i) * scale;
+    if constexpr (kWeight) gw *= load<L>(w + i);
+    store_vec<T, L>(to + i, gw + (load<L>(x + i) - centre) * b + shift);
+    __builtin_prefetch(x + i + ahead, 0, 2);
+    __builtin_prefetch(g + i + ahead, 0, 2);
+  }
+  for (; i < n; ++i) {
+    L gw = load_one<L>(g[i]) * scale;
+    if constexpr (kWeight) gw = gw * w[i];
+    to[i] = store_one<T>(gw + (load_one<L>(x[i]) - centre) * b + shift);
+  }
 }
 
 // d_weight += sum over kRows rows of g xhat, d_bias += sum of g.
@@ -118,9 +129,9 @@ void layer_backward(const void* grad, const void* in, const void* weight, const 
   for (std::int64_t row = 0; to != nullptr && row < count; ++row) {
     const std::int64_t at = row * n;
     if (w != nullptr) {
-      input_gradient<T, true>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms);
+      input_gradient<T, true>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms, count * n);
     } else {
-      input_gradient<T, false>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms);
+      input_gradient<T, false>(g + at, x + at, w, to + at, n, centre[row], scale[row], rms, count * n);
     }
   }
   if (dw == nullptr && db == nullptr) return;

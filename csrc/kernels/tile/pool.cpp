@@ -89,14 +89,10 @@ void add_rows(float* sums, const float* source, std::int64_t n) noexcept {
   for (; i < n; ++i) sums[i] += source[i];
 }
 
-void scale_rows(float* out, const float* source, float factor, std::int64_t n) noexcept {
-  std::int64_t i = 0;
-  for (; i + W <= n; i += W) (V::load(source + i) * V(factor)).store(out + i);
-  for (; i < n; ++i) out[i] = source[i] * factor;
-}
-
-void weighted_rows(float* out, const float* const* rows, const float* weights, std::int64_t count,
-                   std::int64_t n) noexcept {
+// kCount 0: any number of rows.
+template <int kCount>
+void weighted_rows_of(float* out, const float* const* rows, const float* weights, std::int64_t given, std::int64_t n) {
+  const std::int64_t count = kCount != 0 ? kCount : given;
   std::int64_t i = 0;
   for (; i + W <= n; i += W) {
     V sum = V(weights[0]) * V::load(rows[0] + i);
@@ -110,7 +106,34 @@ void weighted_rows(float* out, const float* const* rows, const float* weights, s
   }
 }
 
-constexpr PoolTile kTile{&max_rows, &max_rows_at, &max_line, &add_rows, &scale_rows, &weighted_rows};
+void weighted_rows(float* out, const float* const* rows, const float* weights, std::int64_t count,
+                   std::int64_t n) noexcept {
+  if (count == 4) return weighted_rows_of<4>(out, rows, weights, count, n);
+  weighted_rows_of<0>(out, rows, weights, count, n);
+}
+
+template <int kCount>
+void mean_rows_of(float* out, const float* const* rows, float factor, std::int64_t given, std::int64_t n) {
+  const std::int64_t count = kCount != 0 ? kCount : given;
+  std::int64_t i = 0;
+  for (; i + W <= n; i += W) {
+    V sum = V::load(rows[0] + i);
+    for (std::int64_t t = 1; t < count; ++t) sum = sum + V::load(rows[t] + i);
+    (sum * V(factor)).store(out + i);
+  }
+  for (; i < n; ++i) {
+    float sum = rows[0][i];
+    for (std::int64_t t = 1; t < count; ++t) sum += rows[t][i];
+    out[i] = sum * factor;
+  }
+}
+
+void mean_rows(float* out, const float* const* rows, float factor, std::int64_t count, std::int64_t n) noexcept {
+  if (count == 4) return mean_rows_of<4>(out, rows, factor, count, n);
+  mean_rows_of<0>(out, rows, factor, count, n);
+}
+
+constexpr PoolTile kTile{&max_rows, &max_rows_at, &max_line, &add_rows, &weighted_rows, &mean_rows};
 const PoolTileEntry entry(static_cast<int>(kLevel), &kTile);
 
 }  // namespace

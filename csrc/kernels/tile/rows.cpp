@@ -97,13 +97,6 @@ void sum_bag(const Bag& bag, void* out) noexcept {
     sum_bag_of<T, false>(bag, share, static_cast<T*>(out));
 }
 
-template <class T>
-void add(void* to, const void* from, std::int64_t n) noexcept {
-  auto* y = static_cast<T*>(to);
-  const auto* x = static_cast<const T*>(from);
-  apply<Lane<T>>(n, [&](auto get, auto keep) { keep(y, get(y) + get(x)); });
-}
-
 bool in_range(const std::int64_t* index, std::int64_t n, std::int64_t limit) noexcept {
   std::uint64_t outside = 0;  // sign bits: no branch per element, and no unsigned comparison, which few levels have
   for (std::int64_t i = 0; i < n; ++i) {
@@ -119,9 +112,39 @@ bool constant(const std::int64_t* index, std::int64_t n) noexcept {
   return differs == 0;
 }
 
+[[gnu::always_inline]] inline void copy_row(char* to, const char* from, std::int64_t bytes) {
+  using Block = V<std::int32_t>;
+  constexpr std::int64_t size = sizeof(Block);
+  if (bytes < size) {
+    for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+    return;
+  }
+  Block block;
+  for (std::int64_t i = 0; i + size <= bytes; i += size) {
+    __builtin_memcpy(&block, from + i, size);
+    __builtin_memcpy(to + i, &block, size);
+  }
+  if (bytes % size == 0) return;
+  __builtin_memcpy(&block, from + bytes - size, size);  // overlaps what is there already
+  __builtin_memcpy(to + bytes - size, &block, size);
+}
+
+void copy_rows(void* out, const void* table, std::int64_t stride, const std::int64_t* index, std::int64_t n,
+               std::int64_t bytes) noexcept {
+  char* to = static_cast<char*>(out);
+  const char* from = static_cast<const char*>(table);
+  for (std::int64_t i = 0; i < n; ++i, to += bytes) {
+    if (i + kAhead < n) {
+      const char* next = from + index[i + kAhead] * stride;
+      for (std::int64_t byte = 0; byte < bytes && byte < 1024; byte += 64) __builtin_prefetch(next + byte);
+    }
+    copy_row(to, from + index[i] * stride, bytes);
+  }
+}
+
 template <class T>
 void add_rows_of() {
-  static constexpr RowTable table{&sum_bag<T>, &add<T>};
+  static constexpr RowTable table{&sum_bag<T>};
   add_table(TableId::Rows, dtype_of<T>, &table, kLevel);
 }
 
@@ -130,7 +153,7 @@ void add_rows_of() {
   add_rows_of<BFloat16>();
   add_rows_of<float>();
   add_rows_of<double>();
-  static constexpr IndexTable indices{&in_range, &constant};
+  static constexpr IndexTable indices{&in_range, &constant, &copy_rows};
   add_table(TableId::Rows, DType::Int64, &indices, kLevel);
   return true;
 }();
