@@ -25,6 +25,17 @@ PyObject* get_is_quantized(PyObject* self, void*) {
 }
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
 
+// Whether the tensor has the layout of this name.
+PyObject* has_layout(PyObject* self, void* name) {
+  if (!tensor_of(self).is_extended()) [[likely]]
+    Py_RETURN_FALSE;
+  return guarded([&]() -> PyObject* {
+    const Object layout(checked(PyObject_GetAttrString(self, "layout")));
+    const Object text(checked(PyObject_Str(layout.get())));
+    return PyBool_FromLong(PyUnicode_CompareWithASCIIString(text.get(), static_cast<const char*>(name)) == 0 ? 1 : 0);
+  });
+}
+
 // x.data: the same memory without history; writing through it is not seen by the version check.
 PyObject* get_data(PyObject* self, void*) {
   return guarded([&] {
@@ -69,8 +80,8 @@ PyGetSetDef getset[] = {
     {"is_meta", get_is_meta, nullptr, "Whether there is a shape but no data.", nullptr},
     {"is_cpu", get_is_cpu, nullptr, "Whether the data is in main memory.", nullptr},
     {"is_cuda", get_false, nullptr, "False.", nullptr},
-    {"is_sparse", get_false, nullptr, "False.", nullptr},
-    {"is_sparse_csr", get_false, nullptr, "False.", nullptr},
+    {"is_sparse", has_layout, nullptr, "Whether the layout is sparse_coo.", const_cast<char*>("torch.sparse_coo")},
+    {"is_sparse_csr", has_layout, nullptr, "Whether the layout is sparse_csr.", const_cast<char*>("torch.sparse_csr")},
     {"is_quantized", get_is_quantized, nullptr, "Whether elements are integers that stand for real values.", nullptr},
     {"is_nested", get_false, nullptr, "False.", nullptr},
     {"is_mkldnn", get_false, nullptr, "False.", nullptr},

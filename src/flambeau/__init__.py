@@ -101,7 +101,7 @@ _SUBMODULES = frozenset(
     """
     accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft futures fx hub jit
     library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random serialization
-    signal special storage testing torch_version types utils version xpu __config__ _dynamo _jit_internal
+    signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo _jit_internal
     """.split()
 )
 # Names of this package that live in a submodule: name -> module.
@@ -166,6 +166,11 @@ _LAZY = {
     **dict.fromkeys("DisableTorchFunction DisableTorchFunctionSubclass".split(), "overrides"),
     "JITException": "jit",
     "Storage": "storage",
+    **dict.fromkeys(
+        """sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor
+        sparse_compressed_tensor""".split(),
+        "sparse",
+    ),
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",
     "fork_rng": "random",

@@ -25,7 +25,13 @@ _MODULES = {
 _FORMS: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in _MODULES}
 _OTHERWISE: dict[str, Callable[..., Any]] = {}
 # Ops whose kernel calls for the extended form although no argument is extended.
-_KIND_OF_RESULT = {"view_as_complex": "complex32", "complex": "complex32"}
+_KIND_OF_RESULT = {
+    "view_as_complex": "complex32",
+    "complex": "complex32",
+    **dict.fromkeys(
+        ("_coo_from_parts", "_compressed_from_parts", "_to_layout", "_sparse_mask"), "sparse"
+    ),
+}
 _NAMES_ONLY = (
     *(_C.uint16, _C.uint32, _C.uint64),
     *(_C.float8_e4m3fn, _C.float8_e4m3fnuz, _C.float8_e5m2, _C.float8_e5m2fnuz, _C.float8_e8m0fnu),

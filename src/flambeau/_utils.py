@@ -83,6 +83,12 @@ def _rebuild_qtensor(
     return rebuild_from_storage(storage, storage_offset, size, stride, parameters)
 
 
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    from .sparse._storage import rebuilt
+
+    return rebuilt(layout, data)
+
+
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
     return flambeau.nn.Parameter(data, requires_grad)
 

@@ -195,13 +195,34 @@ def _contents(tensor: Any, indent: int) -> str:
     return _format(nested, tensor.dim(), indent, fmt)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def _sparse_contents(tensor: Any, indent: int) -> str:
+    """The components of a sparse tensor, one per line."""
+    if tensor.is_sparse:
+        components = {"indices": tensor._indices(), "values": tensor._values()}
+    elif tensor.layout in (flambeau.sparse_csr, flambeau.sparse_bsr):
+        components = {"crow_indices": tensor.crow_indices(), "col_indices": tensor.col_indices()}
+    else:
+        components = {"ccol_indices": tensor.ccol_indices(), "row_indices": tensor.row_indices()}
+    if not tensor.is_sparse:
+        components["values"] = tensor.values()
+    texts = []
+    for name, part in components.items():
+        prefix = f"{name}=tensor("
+        if part.numel() == 0:
+            texts.append(f"{prefix}[], size={tuple(part.shape)})")
+        else:
+            texts.append(f"{prefix}{_contents(part.detach(), indent + len(prefix))})")
+    return (",\n" + " " * indent).join(texts)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
     parts = [text]
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if length + len(suffix) + 2 > PRINT_OPTS.linewidth:
+        if new_line or length + len(suffix) + 2 > PRINT_OPTS.linewidth:
             parts.append(",\n" + " " * indent + suffix)
             length = indent + len(suffix)
+            new_line = False
         else:
             parts.append(", " + suffix)
             length += len(suffix) + 2
@@ -228,6 +249,16 @@ def with_values(prefix: str, values: Any, suffixes: list[str]) -> str:
     """The text `prefix` + the values of a strided tensor + suffixes and a closing parenthesis."""
     text = _contents(values, len(prefix)) if values.numel() else "[]"
     return _with_suffixes(prefix + text, suffixes, len(prefix))
+
+
+def sparse_repr(tensor: Any, prefix: str) -> str:
+    """repr of a sparse tensor."""
+    suffixes = [f"size={tuple(tensor.shape)}", f"nnz={tensor._nnz()}"]
+    if not _has_default_dtype(tensor.dtype):
+        suffixes.append(f"dtype={tensor.dtype}")
+    suffixes += [f"layout={tensor.layout}", *_grad_suffix(tensor)]
+    text = prefix + _sparse_contents(tensor, len(prefix))
+    return _with_suffixes(text, suffixes, len(prefix), new_line=tensor.is_sparse)
 
 
 def tensor_repr(tensor: Any, contents: str | None = None) -> str:

@@ -48,9 +48,10 @@ MapLocation = Callable[[Any, str], Any] | dict[str, str] | str | Any | None
 
 def _get_layout(name: str) -> Any:
     """Pickles of a layout call this."""
-    if name != "torch.strided":
-        raise ValueError(f"expected layout torch.strided, got {name!r}")
-    return flambeau.strided
+    layout = getattr(flambeau, str(name).removeprefix("torch."), None)
+    if not isinstance(layout, flambeau.layout):
+        raise ValueError(f"expected the name of a layout, got {name!r}")
+    return layout
 
 
 def _encode(text: str, encoding: str = "utf-8") -> bytes:
@@ -129,6 +130,7 @@ def _safe_table() -> dict[str, Any]:
         "_rebuild_parameter",
         "_rebuild_meta_tensor_no_storage",
         "_rebuild_qtensor",
+        "_rebuild_sparse_tensor",
     ):
         table[f"torch._utils.{name}"] = getattr(_utils, name)
     for dtype, name in STORAGE_NAMES.items():

@@ -39,6 +39,7 @@ from .scatter import *
 from .search import *
 from .softmax import *
 from .sort import *
+from .sparse_parts import *
 from .special_unary import *
 from .special_bessel import *
 from .spectral import *

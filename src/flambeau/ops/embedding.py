@@ -1,7 +1,9 @@
 """Rows of a table: embedding, embedding_bag, one_hot. nn.functional re-exports them."""
 
+from .._C import int64
 from .create import arange
 from .registry import composite, native
+from .sparse_parts import _coo_from_parts
 
 embedding_rows = native(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
@@ -11,8 +13,24 @@ embedding_rows = native(
 
 
 @embedding_rows.vjp("weight")
-def embedding_vjp(grad, weight_meta, indices, padding_idx, scale_grad_by_freq):
+def embedding_vjp(grad, weight_meta, indices, padding_idx, scale_grad_by_freq, sparse):
+    if sparse:
+        if scale_grad_by_freq:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
+        return _sparse_gradient(grad, indices, weight_meta.shape, padding_idx)
     return embedding_backward(grad, indices, weight_meta.shape[0], padding_idx, scale_grad_by_freq)
+
+
+def _sparse_gradient(rows, indices, size, padding_idx):
+    """The cotangent rows as a sparse tensor: nothing is added up, nothing as large as the table is made."""
+    indices = indices.reshape(1, -1)
+    rows = rows.reshape(-1, size[1])
+    if padding_idx >= 0:
+        kept = indices[0] != padding_idx
+        indices, rows = indices[:, kept], rows[kept]
+    return _coo_from_parts(indices.to(int64), rows, size, False)
 
 
 embedding_backward = native(
@@ -51,7 +69,7 @@ bag_numbers = native(
 
 bag_sum = native(
     "embedding_bag_sum(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, "
-    "bool include_last_offset, bool mean, int padding_idx) -> Tensor",
+    "bool include_last_offset, bool mean, int padding_idx, bool sparse=False) -> Tensor",
     doc="Sum or mean of weighted table rows per bag; `offsets` says where in indices each bag begins.",
 )
 
@@ -66,6 +84,7 @@ def bag_sum_vjp(
     include_last_offset,
     mean,
     padding_idx,
+    sparse,
     needs,
 ):
     numbers = bag_numbers(offsets, indices.shape[0], include_last_offset)
@@ -78,7 +97,10 @@ def bag_sum_vjp(
     of_weight = of_factors = None
     if needs[0]:
         scaled = rows if per_sample_weights is None else rows * per_sample_weights.unsqueeze(-1)
-        of_weight = embedding_backward(scaled, indices, weight.shape[0], padding_idx, False)
+        if sparse:
+            of_weight = _sparse_gradient(scaled, indices, weight.shape, padding_idx)
+        else:
+            of_weight = embedding_backward(scaled, indices, weight.shape[0], padding_idx, False)
     if needs[3]:
         of_factors = (rows * weight.index_select(0, indices)).sum(-1)
         if padding_idx >= 0:
@@ -119,7 +141,7 @@ def embedding(
         padding_idx: row that gets no gradient; negative counts from the end.
         max_norm: rows in use are first scaled down, in place, to this norm of order norm_type.
         scale_grad_by_freq: divide gradients by how often a row occurs in input.
-        sparse: accepted; gradients are dense.
+        sparse: the gradient is a sparse_coo tensor of the rows in use, not coalesced.
     Returns:
         Shape (*input.shape, dim).
     Raises:
@@ -181,6 +203,7 @@ def embedding_bag(
         input: row numbers, shape (bags, n), or (n,) with the first position of each bag in offsets.
         weight: table, shape (rows, dim).
         per_sample_weights: factors of the rows, shape of input; only for mode "sum".
+        sparse: the gradient of weight is a sparse_coo tensor of the rows in use; not for mode "max".
         include_last_offset: offsets ends with the total count.
     Returns:
         Shape (bags, dim); empty bags are 0.
@@ -190,8 +213,9 @@ def embedding_bag(
     if weight.dtype == input.dtype and offsets is None and input.dtype.is_floating_point:
         raise RuntimeError("embedding_bag: expected integer row numbers as input.")
     _check_bags(input, offsets, mode, per_sample_weights)
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "sparse weights" if sparse else "scaling the gradient by the frequency"
+        raise ValueError(f"max mode does not support {what}")
     padding = _padding_row(padding_idx, weight.shape[0])
     if input.ndim == 2:
         offsets = _even_offsets(*input.shape, input.device)
@@ -202,7 +226,14 @@ def embedding_bag(
         _renormalised(weight, input, max_norm, norm_type)
     if mode != "max" and not scale_grad_by_freq:
         return bag_sum(
-            weight, input, offsets, per_sample_weights, include_last_offset, mode == "mean", padding
+            weight,
+            input,
+            offsets,
+            per_sample_weights,
+            include_last_offset,
+            mode == "mean",
+            padding,
+            sparse,
         )
     bags = offsets.shape[0] - (1 if include_last_offset else 0)
     numbers = bag_numbers(offsets, input.shape[0], include_last_offset)

@@ -26,6 +26,7 @@ class Adagrad(ElementwiseOptimizer):
     """
 
     _like_param = ("sum",)
+    _takes_sparse = True
 
     def __init__(
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
@@ -80,10 +81,27 @@ class Adagrad(ElementwiseOptimizer):
     def _update(self, param, grad, state, group):
         state["step"] += 1
         if group["weight_decay"] != 0:
+            if grad.is_sparse:
+                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             grad = grad.add(param, alpha=group["weight_decay"])
         rate = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        if grad.is_sparse:
+            _sparse_adagrad(param, grad.coalesce(), state["sum"], rate, group["eps"])
+            return
         state["sum"].addcmul_(grad, grad, value=1)
         param.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
+
+
+def _sparse_adagrad(param, grad, total, rate, eps):
+    """The step on the rows that the gradient has; the others do not change."""
+    size, indices, values = grad.shape, grad._indices(), grad._values()
+
+    def rows(new_values):
+        return flambeau.sparse_coo_tensor(indices, new_values, size, is_coalesced=True)
+
+    total.add_(rows(values.pow(2)))
+    deviation = total.sparse_mask(grad)._values().sqrt().add_(eps)
+    param.add_(rows(values / deviation), alpha=-rate)
 
 
 class Adadelta(ElementwiseOptimizer):

@@ -148,7 +148,7 @@ class LBFGS(Optimizer):
         flat = []
         for value in values:
             value = flambeau.view_as_real(value) if value.is_complex() else value
-            flat.append(value.reshape(-1))
+            flat.append(value.to_dense().reshape(-1))
         return flambeau.cat(flat)
 
     def _flat_grad(self):

@@ -370,6 +370,8 @@ class ElementwiseOptimizer(Optimizer):
     # State entries that have the parameter's shape.
     _like_param = ()
     _fused = None
+    # Whether _update knows sparse gradients.
+    _takes_sparse = False
 
     def step(self, closure=None):
         loss = self._loss(closure)
@@ -380,8 +382,14 @@ class ElementwiseOptimizer(Optimizer):
                 if grad is None:
                     continue
                 state = self.state[param]
+                if grad.is_sparse and not self._takes_sparse:
+                    raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
                 if not state:
                     self._init_state(param, state, group)
+                if grad.is_sparse:
+                    with flambeau.no_grad():
+                        self._update_one(param, grad, state, group)
+                    continue
                 params.append(param)
                 grads.append(grad)
                 states.append(state)

@@ -55,19 +55,19 @@ class SGD(Optimizer):
                 group["maximize"],
             )  # fmt: skip
             if group["differentiable"]:
-                self._differentiable_step(group)
+                self._differentiable_step(group["params"], group)
                 continue
             if momentum == 0:
                 params = [param for param in group["params"] if param.grad is not None]
+                params = self._without_sparse(params, group)
                 if params:
                     ops._sgd_step(params, [param.grad for param in params], [], *settings, False)
                 continue
             # Parameters whose buffer exists already, and those whose first step this is.
             kept, fresh = ([], [], []), ([], [], [])
-            for param in group["params"]:
+            params = [param for param in group["params"] if param.grad is not None]
+            for param in self._without_sparse(params, group):
                 grad = param.grad
-                if grad is None:
-                    continue
                 state = self.state[param]
                 buffer = state.get("momentum_buffer")
                 lists = kept
@@ -82,10 +82,19 @@ class SGD(Optimizer):
                 ops._sgd_step(*fresh, *settings, True)
         return loss
 
-    def _differentiable_step(self, group):
-        """The same step out of ops with gradients, for differentiable=True."""
+    def _without_sparse(self, params, group):
+        """The parameters with dense gradients, after a step of those with sparse ones: it touches only their rows."""
+        sparse = [param for param in params if param.grad.is_sparse]
+        if not sparse:
+            return params
+        with flambeau.no_grad():
+            self._differentiable_step(sparse, group)
+        return [param for param in params if not param.grad.is_sparse]
+
+    def _differentiable_step(self, params, group):
+        """The same step out of ops with gradients, for differentiable=True and for sparse gradients."""
         momentum = group["momentum"]
-        for param in group["params"]:
+        for param in params:
             grad = param.grad
             if grad is None:
                 continue
