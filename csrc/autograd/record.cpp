@@ -289,6 +289,12 @@ void run_resolved(const OpDef& def, const Value* arguments, Value* results, cons
 }
 
 void check_out(const OpDef& def, const Value* arguments, const Out& out) {
+  for (std::int64_t i = 1; i < out.count; ++i) {
+    for (std::int64_t j = 0; j < i; ++j) {
+      check(!out[i].is(out[j]), ErrorKind::Runtime, def.name,
+            "(): expected different tensors in out=, got one tensor for results ", j, " and ", i, ".");
+    }
+  }
   if (!autograd::mode.grad) return;
   bool wanted = false;
   for_each_tensor(def, arguments, [&](const Tensor& tensor) { wanted |= may_require_grad(tensor); });

@@ -109,6 +109,43 @@ void scipy_chetrs_(const char*, const int*, const int*, const c64*, const int*, 
                    std::size_t);
 void scipy_zhetrs_(const char*, const int*, const int*, const c128*, const int*, const int*, c128*, const int*, int*,
                    std::size_t);
+void scipy_sgelss_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*,
+                   int*, float*, const int*, int*);
+void scipy_ssytrd_(const char*, const int*, float*, const int*, float*, float*, float*, float*, const int*, int*,
+                   std::size_t);
+void scipy_sormtr_(const char*, const char*, const char*, const int*, const int*, const float*, const int*,
+                   const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_sormqr_(const char*, const char*, const int*, const int*, const int*, const float*, const int*, const float*,
+                   float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
+void scipy_sstedc_(const char*, const int*, float*, float*, float*, const int*, float*, const int*, int*, const int*,
+                   int*, std::size_t);
+void scipy_dgelss_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*,
+                   int*, double*, const int*, int*);
+void scipy_dsytrd_(const char*, const int*, double*, const int*, double*, double*, double*, double*, const int*, int*,
+                   std::size_t);
+void scipy_dormtr_(const char*, const char*, const char*, const int*, const int*, const double*, const int*,
+                   const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t,
+                   std::size_t);
+void scipy_dormqr_(const char*, const char*, const int*, const int*, const int*, const double*, const int*,
+                   const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void scipy_dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*,
+                   const int*, int*, std::size_t);
+void scipy_cgelss_(const int*, const int*, const int*, c64*, const int*, c64*, const int*, float*, const float*, int*,
+                   c64*, const int*, float*, int*);
+void scipy_chetrd_(const char*, const int*, c64*, const int*, float*, float*, c64*, c64*, const int*, int*,
+                   std::size_t);
+void scipy_cunmtr_(const char*, const char*, const char*, const int*, const int*, const c64*, const int*, const c64*,
+                   c64*, const int*, c64*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_cunmqr_(const char*, const char*, const int*, const int*, const int*, const c64*, const int*, const c64*,
+                   c64*, const int*, c64*, const int*, int*, std::size_t, std::size_t);
+void scipy_zgelss_(const int*, const int*, const int*, c128*, const int*, c128*, const int*, double*, const double*,
+                   int*, c128*, const int*, double*, int*);
+void scipy_zhetrd_(const char*, const int*, c128*, const int*, double*, double*, c128*, c128*, const int*, int*,
+                   std::size_t);
+void scipy_zunmtr_(const char*, const char*, const char*, const int*, const int*, const c128*, const int*, const c128*,
+                   c128*, const int*, c128*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void scipy_zunmqr_(const char*, const char*, const int*, const int*, const int*, const c128*, const int*, const c128*,
+                   c128*, const int*, c128*, const int*, int*, std::size_t, std::size_t);
 }
 
 namespace flambeau::lapack {
@@ -118,6 +155,11 @@ template <class T>
 struct Routines;
 template <>
 struct Routines<float> {
+  static constexpr auto gelss = &scipy_sgelss_;
+  static constexpr auto sytrd = &scipy_ssytrd_;
+  static constexpr auto ormtr = &scipy_sormtr_;
+  static constexpr auto ormqr = &scipy_sormqr_;
+  static constexpr auto stedc = &scipy_sstedc_;
   static constexpr auto getrf = &scipy_sgetrf_;
   static constexpr auto getrs = &scipy_sgetrs_;
   static constexpr auto potrf = &scipy_spotrf_;
@@ -135,6 +177,11 @@ struct Routines<float> {
 };
 template <>
 struct Routines<double> {
+  static constexpr auto gelss = &scipy_dgelss_;
+  static constexpr auto sytrd = &scipy_dsytrd_;
+  static constexpr auto ormtr = &scipy_dormtr_;
+  static constexpr auto ormqr = &scipy_dormqr_;
+  static constexpr auto stedc = &scipy_dstedc_;
   static constexpr auto getrf = &scipy_dgetrf_;
   static constexpr auto getrs = &scipy_dgetrs_;
   static constexpr auto potrf = &scipy_dpotrf_;
@@ -152,6 +199,10 @@ struct Routines<double> {
 };
 template <>
 struct Routines<c64> {
+  static constexpr auto gelss = &scipy_cgelss_;
+  static constexpr auto sytrd = &scipy_chetrd_;
+  static constexpr auto ormtr = &scipy_cunmtr_;
+  static constexpr auto ormqr = &scipy_cunmqr_;
   static constexpr auto getrf = &scipy_cgetrf_;
   static constexpr auto getrs = &scipy_cgetrs_;
   static constexpr auto potrf = &scipy_cpotrf_;
@@ -171,6 +222,10 @@ struct Routines<c64> {
 };
 template <>
 struct Routines<c128> {
+  static constexpr auto gelss = &scipy_zgelss_;
+  static constexpr auto sytrd = &scipy_zhetrd_;
+  static constexpr auto ormtr = &scipy_zunmtr_;
+  static constexpr auto ormqr = &scipy_zunmqr_;
   static constexpr auto getrf = &scipy_zgetrf_;
   static constexpr auto getrs = &scipy_zgetrs_;
   static constexpr auto potrf = &scipy_zpotrf_;
@@ -211,7 +266,8 @@ template <class T, class Call>
 void with_workspace(Call&& call) {
   T best(0);
   call(&best, -1);
-  const int size = std::max(1, as_size(best));
+  // Sizes above 2^24 may have been rounded down on their way through a float.
+  const int answer = as_size(best), size = std::max(1, answer > (1 << 24) ? answer + answer / (1 << 22) : answer);
   std::vector<T> work(static_cast<std::size_t>(size));
   call(work.data(), size);
 }
@@ -388,6 +444,63 @@ int gelsy(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T> rcond, i
 }
 
 template <class T>
+int gelss(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real<T> rcond, int* rank) {
+  int info = 0;
+  if constexpr (kComplex<T>) {
+    std::vector<Real<T>> rwork(5 * count(std::min(m, n)));
+    with_workspace<T>([&](T* work, int size) {
+      Routines<T>::gelss(&m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, rwork.data(), &info);
+    });
+  } else {
+    with_workspace<T>([&](T* work, int size) {
+      Routines<T>::gelss(&m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &size, &info);
+    });
+  }
+  return info;
+}
+
+template <class T>
+int sytrd(char uplo, int n, T* a, int lda, Real<T>* d, Real<T>* e, T* tau) {
+  int info = 0;
+  with_workspace<T>(
+      [&](T* work, int size) { Routines<T>::sytrd(&uplo, &n, a, &lda, d, e, tau, work, &size, &info, 1); });
+  return info;
+}
+
+template <class R>
+int stedc(int n, R* d, R* e, R* z, int ldz) {
+  int info = 0;
+  const char all = 'I';
+  std::vector<int> iwork(count(3 + 5 * n));
+  const int whole = static_cast<int>(iwork.size());
+  with_workspace<R>([&](R* work, int size) {
+    const int integers = size < 0 ? -1 : whole;
+    Routines<R>::stedc(&all, &n, d, e, z, &ldz, work, &size, iwork.data(), &integers, &info, 1);
+  });
+  return info;
+}
+
+template <class T>
+int ormtr(char uplo, int n, int columns, const T* a, int lda, const T* tau, T* c, int ldc) {
+  int info = 0;
+  const char left = 'L', plain = 'N';
+  with_workspace<T>([&](T* work, int size) {
+    Routines<T>::ormtr(&left, &uplo, &plain, &n, &columns, a, &lda, tau, c, &ldc, work, &size, &info, 1, 1, 1);
+  });
+  return info;
+}
+
+template <class T>
+int ormqr(char side, bool adjoint, int m, int n, int k, const T* a, int lda, const T* tau, T* c, int ldc) {
+  int info = 0;
+  const char trans = !adjoint ? 'N' : kComplex<T> ? 'C' : 'T';
+  with_workspace<T>([&](T* work, int size) {
+    Routines<T>::ormqr(&side, &trans, &m, &n, &k, a, &lda, tau, c, &ldc, work, &size, &info, 1, 1);
+  });
+  return info;
+}
+
+template <class T>
 int sytrf(bool hermitian, char uplo, int n, T* a, int lda, int* pivots) {
   int info = 0;
   with_workspace<T>([&](T* work, int size) {
@@ -470,5 +583,23 @@ template int gelsd<c128>(int, int, int, c128*, int, c128*, int, double*, double,
 template int gelsy<c128>(int, int, int, c128*, int, c128*, int, double, int*);
 template int sytrf<c128>(bool, char, int, c128*, int, int*);
 template int sytrs<c128>(bool, char, int, int, const c128*, int, const int*, c128*, int);
+template int gelss<float>(int, int, int, float*, int, float*, int, float*, float, int*);
+template int sytrd<float>(char, int, float*, int, float*, float*, float*);
+template int ormtr<float>(char, int, int, const float*, int, const float*, float*, int);
+template int ormqr<float>(char, bool, int, int, int, const float*, int, const float*, float*, int);
+template int gelss<double>(int, int, int, double*, int, double*, int, double*, double, int*);
+template int sytrd<double>(char, int, double*, int, double*, double*, double*);
+template int ormtr<double>(char, int, int, const double*, int, const double*, double*, int);
+template int ormqr<double>(char, bool, int, int, int, const double*, int, const double*, double*, int);
+template int gelss<c64>(int, int, int, c64*, int, c64*, int, float*, float, int*);
+template int sytrd<c64>(char, int, c64*, int, float*, float*, c64*);
+template int ormtr<c64>(char, int, int, const c64*, int, const c64*, c64*, int);
+template int ormqr<c64>(char, bool, int, int, int, const c64*, int, const c64*, c64*, int);
+template int gelss<c128>(int, int, int, c128*, int, c128*, int, double*, double, int*);
+template int sytrd<c128>(char, int, c128*, int, double*, double*, c128*);
+template int ormtr<c128>(char, int, int, const c128*, int, const c128*, c128*, int);
+template int ormqr<c128>(char, bool, int, int, int, const c128*, int, const c128*, c128*, int);
+template int stedc<float>(int, float*, float*, float*, int);
+template int stedc<double>(int, double*, double*, double*, int);
 
 }  // namespace flambeau::lapack

@@ -40,6 +40,19 @@ int gelsd(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real
 template <class T>
 int gelsy(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T> rcond, int* rank);
 template <class T>
+int gelss(int m, int n, int nrhs, T* a, int lda, T* b, int ldb, Real<T>* s, Real<T> rcond, int* rank);
+// The three steps of syevd: a = Q T Q^H with T tridiagonal (diagonal d, off-diagonal e); eigenvalues (into d) and
+// eigenvectors of T; Q times those.
+template <class T>
+int sytrd(char uplo, int n, T* a, int lda, Real<T>* d, Real<T>* e, T* tau);
+template <class R>  // float and double only
+int stedc(int n, R* d, R* e, R* z, int ldz);
+template <class T>
+int ormtr(char uplo, int n, int columns, const T* a, int lda, const T* tau, T* c, int ldc);
+// c = Q c or c Q (side 'L' or 'R'; Q^H if adjoint), Q from geqrf's a and tau; c is (m, n).
+template <class T>
+int ormqr(char side, bool adjoint, int m, int n, int k, const T* a, int lda, const T* tau, T* c, int ldc);
+template <class T>
 int sytrf(bool hermitian, char uplo, int n, T* a, int lda, int* pivots);
 template <class T>
 int sytrs(bool hermitian, char uplo, int n, int nrhs, const T* a, int lda, const int* pivots, T* b, int ldb);

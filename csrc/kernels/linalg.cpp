@@ -2,6 +2,7 @@
 #include "kernels/linalg.h"
 
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -67,6 +68,16 @@ void factor(T* a, int m, int n, std::int32_t* pivots, std::int32_t& info) {
   info = m == 0 || n == 0 ? 0 : lapack::getrf<T>(m, n, a, leading(m), pivots);
 }
 
+// Right-hand sides in columns of b, solved in blocks whose width does not depend on the number of threads.
+template <class T>
+void substitute(const T* lu, const std::int32_t* pivots, T* b, std::int64_t n, std::int64_t nrhs) {
+  constexpr std::int64_t kColumns = 128;
+  parallel_for(
+      0, nrhs, n >= kColumns ? kColumns : std::max<std::int64_t>(nrhs, 1), [&](std::int64_t begin, std::int64_t end) {
+        lapack::getrs<T>('N', to_int(n), to_int(end - begin), lu, leading(n), pivots, b + begin * n, leading(n));
+      });
+}
+
 std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& input, bool pivot, bool check_errors) {
   check_matrix("linalg.lu_factor", input);
   check(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
@@ -90,6 +101,34 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& input, bool pivot,
           "] is zero and using it on lu_solve would result in a division by zero.");
   }
   return {lu, pivots, info};
+}
+
+// P of A = P L U from LAPACK's row swaps (k of them, 1-based), applied to the identity.
+Tensor permutation(const Tensor& pivots, std::int64_t m, DType dtype) {
+  check(pivots.dtype() == DType::Int32, "lu_unpack: expected pivots of dtype int32, got ", name_of(pivots.dtype()));
+  check(pivots.dim() >= 1 && m >= 0 && pivots.sizes()[pivots.dim() - 1] <= m, "lu_unpack: expected at most ", m,
+        " pivots per matrix, got shape ", pivots.sizes());
+  const std::int64_t k = pivots.sizes()[pivots.dim() - 1];
+  const Dims batch(pivots.sizes().subspan(0, pivots.dim() - 1));
+  Tensor result = zeros(with(batch, {m, m}), dtype, pivots.device());
+  if (result.is_meta() || result.numel() == 0) return result;
+  const Tensor swaps = contiguous(pivots);
+  dispatch("lu_unpack", dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<std::int64_t> order(static_cast<std::size_t>(m));
+    for (std::int64_t i = 0; i < count(batch); ++i) {
+      std::iota(order.begin(), order.end(), 0);
+      for (std::int64_t j = 0; j < k; ++j) {
+        const std::int32_t p = swaps.data<std::int32_t>()[i * k + j];
+        check(p >= 1 && p <= m, "lu_unpack: expected pivots between 1 and ", m, ", as lu_factor returns them, got ", p);
+        std::swap(order[static_cast<std::size_t>(j)], order[static_cast<std::size_t>(p - 1)]);
+      }
+      // row j of P^T A is row order[j] of A
+      for (std::int64_t j = 0; j < m; ++j)
+        result.data<T>()[(i * m + order[static_cast<std::size_t>(j)]) * m + j] = T(1);
+    }
+  });
+  return result;
 }
 
 // B has the batch of the factors already.
@@ -167,10 +206,12 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool check
     using T = typename decltype(tag)::type;
     for_batch(count(batch), static_cast<double>(n * n * (n + nrhs)), [&](std::int64_t i) {
       std::vector<std::int32_t> pivots(static_cast<std::size_t>(std::max<std::int64_t>(1, n)));
+      if (has_nan(lu.data<T>() + i * n * n, n * n)) {  // OpenBLAS skips zeros, and with them 0 * NaN
+        std::fill_n(x.data<T>() + i * n * nrhs, n * nrhs, T(static_cast<lapack::Real<T>>(NAN)));
+        return;
+      }
       factor(lu.data<T>() + i * n * n, to_int(n), to_int(n), pivots.data(), info.data<std::int32_t>()[i]);
-      if (n != 0 && nrhs != 0)
-        lapack::getrs<T>('N', to_int(n), to_int(nrhs), lu.data<T>() + i * n * n, leading(n), pivots.data(),
-                         x.data<T>() + i * n * nrhs, leading(n));
+      if (n != 0 && nrhs != 0) substitute(lu.data<T>() + i * n * n, pivots.data(), x.data<T>() + i * n * nrhs, n, nrhs);
     });
   });
   if (check_errors)
@@ -190,13 +231,15 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors) {
     using T = typename decltype(tag)::type;
     for_batch(count(batch), static_cast<double>(2 * n * n * n), [&](std::int64_t i) {
       std::vector<std::int32_t> pivots(static_cast<std::size_t>(std::max<std::int64_t>(1, n)));
+      if (has_nan(lu.data<T>() + i * n * n, n * n)) {
+        std::fill_n(inverse.data<T>() + i * n * n, n * n, T(static_cast<lapack::Real<T>>(NAN)));
+        return;
+      }
       factor(lu.data<T>() + i * n * n, to_int(n), to_int(n), pivots.data(), info.data<std::int32_t>()[i]);
       T* out = inverse.data<T>() + i * n * n;
       std::fill_n(out, n * n, T(0));
       for (std::int64_t j = 0; j < n; ++j) out[j * n + j] = T(1);
-      if (n != 0)
-        lapack::getrs<T>('N', to_int(n), to_int(n), lu.data<T>() + i * n * n, leading(n), pivots.data(), out,
-                         leading(n));
+      if (n != 0) substitute(lu.data<T>() + i * n * n, pivots.data(), out, n, n);
     });
   });
   if (check_errors)
@@ -221,9 +264,12 @@ void for_diagonals(const Tensor& a, F&& fn) {
     std::vector<std::int32_t> pivots(static_cast<std::size_t>(std::max<std::int64_t>(1, n)));
     std::int32_t info = 0;
     T* data = lu.data<T>() + i * n * n;
-    factor(data, to_int(n), to_int(n), pivots.data(), info);
+    if (has_nan(data, n * n))
+      std::fill_n(data, n * n, T(static_cast<lapack::Real<T>>(NAN)));
+    else
+      factor(data, to_int(n), to_int(n), pivots.data(), info);
     bool odd = false;
-    for (std::int64_t j = 0; j < n; ++j) odd ^= pivots[static_cast<std::size_t>(j)] != j + 1;
+    for (std::int64_t j = 0; j < n && pivots[0] != 0; ++j) odd ^= pivots[static_cast<std::size_t>(j)] != j + 1;
     fn(i, data, n, odd);
   });
 }
@@ -258,7 +304,10 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& a) {
         const T value = u[j * n + j];
         const R size = modulus(value);
         total += std::log(size);
-        product = size == R(0) ? T(0) : product * (value / T(size));
+        if constexpr (std::is_same_v<T, R>)
+          product *= value > R(0) ? R(1) : value < R(0) ? R(-1) : value * R(0);  // the sign of inf is 1, of NaN NaN
+        else
+          product = size == R(0) ? T(0) : product * (value / T(size));
       }
       sign.data<T>()[i] = product;
       logabsdet.data<R>()[i] = total;
@@ -267,20 +316,80 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& a) {
   return {sign, logabsdet};
 }
 
+template <class T>
+T conjugate(T value) {
+  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>)
+    return conj(value);
+  else
+    return value;
+}
+
+// L into `l` (n by n, column-major) from the wanted triangle of a strided matrix; U = L^H is written for `upper`.
+// For small matrices, where a call of OpenBLAS and a transposing copy cost more than the arithmetic.
+template <class T>
+int small_cholesky(const T* a, std::int64_t row_stride, std::int64_t column_stride, T* l, std::int64_t n, bool upper) {
+  using R = lapack::Real<T>;
+  for (std::int64_t c = 0; c < n; ++c) {
+    std::fill_n(l + c * n, c, T(0));
+    for (std::int64_t r = c; r < n; ++r)
+      l[c * n + r] = upper ? conjugate(a[c * row_stride + r * column_stride]) : a[r * row_stride + c * column_stride];
+  }
+  for (std::int64_t j = 0; j < n; ++j) {
+    T* column = l + j * n;
+    R square;
+    if constexpr (std::is_same_v<T, R>)
+      square = column[j];
+    else
+      square = column[j].re;
+    if (!(square > R(0)) || !std::isfinite(square)) return to_int(j + 1);
+    const R pivot = std::sqrt(square), scale = R(1) / pivot;
+    column[j] = T(pivot);
+    for (std::int64_t r = j + 1; r < n; ++r) column[r] = column[r] * T(scale);
+    for (std::int64_t c = j + 1; c < n; ++c) {
+      const T factor = conjugate(column[c]);
+      T* target = l + c * n;
+      for (std::int64_t r = c; r < n; ++r) target[r] = target[r] - column[r] * factor;
+    }
+  }
+  for (std::int64_t c = 0; c < n && upper; ++c) {
+    for (std::int64_t r = c + 1; r < n; ++r) {
+      l[r * n + c] = conjugate(l[c * n + r]);
+      l[c * n + r] = T(0);
+    }
+  }
+  return 0;
+}
+
+// In place, column-major.
+template <class T>
+int large_cholesky(T* a, std::int64_t n, bool upper) {
+  for (std::int64_t c = 0; c < n; ++c) {
+    for (std::int64_t r = upper ? c + 1 : 0; r < (upper ? n : c); ++r) a[c * n + r] = T(0);
+  }
+  const int info = lapack::potrf<T>(upper ? 'U' : 'L', to_int(n), a, leading(n));
+  if (info != 0) return info;
+  for (std::int64_t c = 0; c < n; ++c) {  // OpenBLAS goes on after NaN and inf
+    if (!all_finite(a + c * n + c, 1)) return to_int(c + 1);
+  }
+  return 0;
+}
+
 std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper, bool check_errors) {
   check_square("linalg.cholesky", a);
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
-  Tensor l = copy_column_major(a), info = zeros(batch, DType::Int32, a.device());
+  const bool small = n <= 32;
+  const Tensor source = small ? contiguous(a) : a;
+  Tensor l = small ? column_major(batch, n, n, a.dtype(), a.device()) : copy_column_major(a),
+         info = empty(batch, DType::Int32, a.device());
   if (l.is_meta()) return {l, info};
   dispatch("linalg.cholesky", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_batch(count(batch), static_cast<double>(n * n * n), [&](std::int64_t i) {
       T* data = l.data<T>() + i * n * n;
-      for (std::int64_t j = 0; j < n; ++j) {  // the other triangle
-        for (std::int64_t r = upper ? j + 1 : 0; r < (upper ? n : j); ++r) data[j * n + r] = T(0);
-      }
-      info.data<std::int32_t>()[i] = n == 0 ? 0 : lapack::potrf<T>(upper ? 'U' : 'L', to_int(n), data, leading(n));
+      info.data<std::int32_t>()[i] =
+          small ? small_cholesky(source.data<T>() + i * n * n, n, std::int64_t{1}, data, n, upper)
+                : large_cholesky(data, n, upper);
     });
   });
   if (check_errors) {
@@ -431,6 +540,7 @@ Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool h
 
 const Kernel kernels[] = {
     {"linalg_lu_factor_ex", &lu_factor_ex},
+    {"linalg_permutation", &permutation},
     {"linalg_lu_solve_raw", &lu_solve},
     {"linalg_solve_raw", &solve_ex},
     {"linalg_inv_ex", &inv_ex},

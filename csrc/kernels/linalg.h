@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "core/copy.h"
@@ -45,6 +46,27 @@ void for_batch(std::int64_t batch, double cost, F&& fn) {
 
 inline int to_int(std::int64_t n) { return static_cast<int>(n); }
 inline int leading(std::int64_t m) { return static_cast<int>(std::max<std::int64_t>(1, m)); }
+
+// No inf and no NaN. An exponent of all ones carries into the sign bit; a plain loop of integers, which vectorises.
+template <class T>
+bool all_finite(const T* x, std::int64_t n) {
+  if constexpr (std::is_same_v<T, c64> || std::is_same_v<T, c128>) {
+    return all_finite(&x->re, 2 * n);
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int kMantissa = sizeof(T) == 4 ? 23 : 52;
+    constexpr Bits kTop = Bits(1) << (8 * sizeof(T) - 1), kExponent = kTop - (Bits(1) << kMantissa);
+    Bits any = 0;
+    for (std::int64_t i = 0; i < n; ++i) any |= (std::bit_cast<Bits>(x[i]) & kExponent) + (Bits(1) << kMantissa);
+    return (any & kTop) == 0;
+  }
+}
+
+template <class T>
+bool has_nan(const T* x, std::int64_t n) {
+  if (all_finite(x, n)) return false;
+  return std::any_of(x, x + n, [](T value) { return value != value; });
+}
 
 // "(Batch element 3): " or nothing, for the first non-zero info; -1 if all are zero.
 std::int64_t first_failure(const Tensor& info, std::string& where);

@@ -1,4 +1,5 @@
-// Orthogonal factorisations and spectra: QR, Householder products, SVD, eigenvalues, least squares.
+// Orthogonal factorisations and spectra: QR, Householder products, SVD, eigenvalues of general matrices, least squares.
+// Hermitian eigenvalues are in linalg_eigh.cpp.
 #include <cmath>
 #include <tuple>
 #include <vector>
@@ -88,10 +89,40 @@ Tensor householder_product(const Tensor& a, const Tensor& tau) {
   return q;
 }
 
+// Q other, other Q, or with Q^H; `other` has input's batch.
+Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left, bool transpose) {
+  check_matrix("ormqr", a, "input");
+  check(other.dtype() == a.dtype() && tau.dtype() == a.dtype(),
+        "ormqr: expected input, tau and other of one dtype, got ", name_of(a.dtype()), ", ", name_of(tau.dtype()),
+        " and ", name_of(other.dtype()));
+  const std::int64_t m = rows(a), n = columns(a), k = tau.dim() == 0 ? -1 : tau.sizes()[tau.dim() - 1];
+  check(other.dim() == a.dim() && batch_of(other) == batch_of(a) && tau.dim() == a.dim() - 1 &&
+            Dims(tau.sizes().subspan(0, tau.dim() - 1)) == batch_of(a),
+        "ormqr: expected one batch shape, got input ", a.sizes(), ", tau ", tau.sizes(), " and other ", other.sizes());
+  check((left ? rows(other) : columns(other)) == m && k >= 0 && k <= std::min(m, n),
+        "ormqr: expected other to fit the reflectors of input, got input ", a.sizes(), ", tau ", tau.sizes(),
+        " and other ", other.sizes());
+  Tensor result = copy_column_major(other);
+  if (result.is_meta() || result.numel() == 0 || k == 0) return result;
+  const Tensor reflectors = copy_column_major(a), scales = contiguous(tau);
+  const std::int64_t p = rows(other), q = columns(other);
+  dispatch("ormqr", a.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_batch(count(batch_of(a)), static_cast<double>(p * q * (k + 1)), [&](std::int64_t i) {
+      lapack::ormqr<T>(left ? 'L' : 'R', transpose, to_int(p), to_int(q), to_int(k), reflectors.data<T>() + i * m * n,
+                       leading(m), scales.data<T>() + i * k, result.data<T>() + i * p * q, leading(p));
+    });
+  });
+  return result;
+}
+
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool compute_uv) {
   check_matrix("linalg.svd", a);
   const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), uw = full_matrices ? m : k,
                      vw = full_matrices ? n : k;
+  check(k <= 20000,
+        "linalg.svd: expected at most 20000 rows or columns, so that LAPACK's workspace has a 32-bit size, got ",
+        a.sizes());
   const Dims batch = batch_of(a);
   Tensor s = empty(with(batch, {k}), to_real(a.dtype()), a.device());
   Tensor u = compute_uv ? column_major(batch, m, uw, a.dtype(), a.device()) : empty({0}, a.dtype(), a.device());
@@ -113,20 +144,14 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool
         return;
       }
       T* data = copy.data<T>() + i * m * n;
-      bool finite = true;
-      for (std::int64_t j = 0; j < m * n; ++j) {
-        if constexpr (std::is_same_v<T, R>)
-          finite = finite && std::isfinite(data[j]);
-        else
-          finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
-      }
       // LAPACK may loop for ever on NaN.
-      info.data<std::int32_t>()[i] = !finite ? to_int(k + 1)
-                                             : lapack::gesdd<T>(!compute_uv     ? 'N'
-                                                                : full_matrices ? 'A'
-                                                                                : 'S',
-                                                                to_int(m), to_int(n), data, leading(m),
-                                                                s.data<R>() + i * k, pu, leading(m), pv, leading(vw));
+      info.data<std::int32_t>()[i] = !all_finite(data, m * n)
+                                         ? to_int(k + 1)
+                                         : lapack::gesdd<T>(!compute_uv     ? 'N'
+                                                            : full_matrices ? 'A'
+                                                                            : 'S',
+                                                            to_int(m), to_int(n), data, leading(m), s.data<R>() + i * k,
+                                                            pu, leading(m), pv, leading(vw));
     });
   });
   std::string where;
@@ -138,52 +163,6 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool
          info.data<std::int32_t>()[i], ").");
   }
   return {u, s, vh};
-}
-
-std::tuple<Tensor, Tensor> eigh(const Tensor& a, std::string_view uplo, bool compute_v) {
-  check_square("linalg.eigh", a);
-  check(uplo.size() == 1 && std::string_view("LlUu").find(uplo[0]) != std::string_view::npos,
-        "Expected UPLO argument to be 'L' or 'U', but got ", std::string(uplo));
-  const std::int64_t n = rows(a);
-  const Dims batch = batch_of(a);
-  const bool upper = uplo[0] == 'U' || uplo[0] == 'u';
-  Tensor w = empty(with(batch, {n}), to_real(a.dtype()), a.device()), v = copy_column_major(a),
-         info = zeros(batch, DType::Int32, a.device());
-  if (!w.is_meta() && n != 0) {
-    dispatch("linalg.eigh", a.dtype(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      using R = lapack::Real<T>;
-      for_batch(count(batch), static_cast<double>(8 * n * n * n), [&](std::int64_t i) {
-        T* data = v.data<T>() + i * n * n;
-        bool finite = true;
-        for (std::int64_t j = 0; j < n * n; ++j) {
-          const bool read = upper ? j % n <= j / n : j % n >= j / n;
-          if (!read) continue;
-          if constexpr (std::is_same_v<T, R>)
-            finite = finite && std::isfinite(data[j]);
-          else
-            finite = finite && std::isfinite(data[j].re) && std::isfinite(data[j].im);
-        }
-        if (!finite) {  // NaN in, NaN out: every value, never finite numbers
-          std::fill_n(w.data<R>() + i * n, n, static_cast<R>(NAN));
-          std::fill_n(data, n * n, T(static_cast<R>(NAN)));
-          return;
-        }
-        info.data<std::int32_t>()[i] = lapack::syevd<T>(compute_v ? 'V' : 'N', upper ? 'U' : 'L', to_int(n), data,
-                                                        leading(n), w.data<R>() + i * n);
-      });
-    });
-    std::string where;
-    const std::int64_t i = first_failure(info, where);
-    if (i >= 0) {
-      fail(ErrorKind::LinAlg, "linalg.eigh: ", where,
-           "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
-           "eigenvalues (error code: ",
-           info.data<std::int32_t>()[i], ").");
-    }
-  }
-  if (!compute_v) v = empty({0}, a.dtype(), a.device());
-  return {w, v};
 }
 
 std::tuple<Tensor, Tensor> eig(const Tensor& a, bool compute_v) {
@@ -199,15 +178,7 @@ std::tuple<Tensor, Tensor> eig(const Tensor& a, bool compute_v) {
     using T = typename decltype(tag)::type;
     using R = lapack::Real<T>;
     using C = std::conditional_t<sizeof(R) == 4, c64, c128>;
-    const T* values = copy.data<T>();
-    for (std::int64_t j = 0; j < copy.numel(); ++j) {
-      bool finite;
-      if constexpr (std::is_same_v<T, R>)
-        finite = std::isfinite(values[j]);
-      else
-        finite = std::isfinite(values[j].re) && std::isfinite(values[j].im);
-      check(finite, "linalg.eig: input tensor should not contain infs or NaNs.");
-    }
+    check(all_finite(copy.data<T>(), copy.numel()), "linalg.eig: input tensor should not contain infs or NaNs.");
     for_batch(count(batch), static_cast<double>(20 * n * n * n), [&](std::int64_t i) {
       info.data<std::int32_t>()[i] =
           lapack::geev<T>(compute_v, to_int(n), copy.data<T>() + i * n * n, leading(n), w.data<C>() + i * n,
@@ -251,14 +222,28 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& a, const Tensor& 
       int r = 0;
       T* data = copy.data<T>() + i * m * n;
       std::int32_t& status = info.data<std::int32_t>()[i];
+      if (!all_finite(data, m * n)) {
+        status = -1;
+        return;
+      }
+      // A column of B that is not finite has no solution; it must not disturb the others' scaling.
+      std::vector<bool> spoilt(static_cast<std::size_t>(nrhs));
+      for (std::int64_t c = 0; c < nrhs; ++c) {
+        spoilt[static_cast<std::size_t>(c)] = !all_finite(out + c * tall, m);
+        if (spoilt[static_cast<std::size_t>(c)]) std::fill_n(out + c * tall, tall, T(0));
+      }
       if (driver == "gels") {
         status = lapack::gels<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall));
       } else if (driver == "gelsy") {
         status = lapack::gelsy<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall),
                                   static_cast<R>(rcond), &r);
       } else {
-        status = lapack::gelsd<T>(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out, leading(tall),
-                                  s.data<R>() + i * k, static_cast<R>(rcond), &r);
+        status = (driver == "gelsd" ? lapack::gelsd<T>
+                                    : lapack::gelss<T>)(to_int(m), to_int(n), to_int(nrhs), data, leading(m), out,
+                                                        leading(tall), s.data<R>() + i * k, static_cast<R>(rcond), &r);
+      }
+      for (std::int64_t c = 0; c < nrhs; ++c) {
+        if (spoilt[static_cast<std::size_t>(c)]) std::fill_n(out + c * tall, tall, T(static_cast<R>(NAN)));
       }
       rank.data<std::int64_t>()[i] = r;
     });
@@ -272,12 +257,19 @@ Tensor pinv_raw(const Tensor& a, const Tensor& value) {
   return value.is_meta() ? empty(value.sizes(), value.dtype(), value.device()) : clone(value);
 }
 
+// Carries the gradient rule of lstsq; the value is LAPACK's.
+Tensor lstsq_solution(const Tensor& a, const Tensor&, const Tensor& solution, double) {
+  check_matrix("linalg.lstsq", a, "input");
+  return solution.is_meta() ? empty(solution.sizes(), solution.dtype(), solution.device()) : clone(solution);
+}
+
 const Kernel kernels[] = {
+    {"linalg_lstsq_solution", &lstsq_solution},
     {"geqrf", &geqrf},
     {"linalg_qr", &qr},
     {"linalg_householder_product", &householder_product},
+    {"linalg_ormqr_raw", &ormqr},
     {"linalg_svd_raw", &svd},
-    {"linalg_eigh_raw", &eigh},
     {"linalg_eig_raw", &eig},
     {"linalg_lstsq_raw", &lstsq},
     {"linalg_pinv_raw", &pinv_raw},

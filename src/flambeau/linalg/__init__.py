@@ -1,7 +1,10 @@
 """Linear algebra over batches of matrices: the names of torch.linalg. The ops are in flambeau/ops/linalg_*.py."""
 
 from ..errors import LinAlgError
+from ..ops import linalg_det as _det
+from ..ops import linalg_indefinite as _indefinite
 from ..ops import linalg_misc as _misc
+from ..ops import linalg_norms as _norms
 from ..ops import linalg_ops as _systems
 from ..ops import linalg_spectral as _spectral
 from ..ops.matmul import matmul
@@ -54,17 +57,17 @@ __all__ = [
 
 cholesky = _systems.linalg_cholesky
 cholesky_ex = _systems.linalg_cholesky_ex
-det = _systems.linalg_det
+det = _det.linalg_det
 inv = _systems.linalg_inv
 inv_ex = _systems.linalg_inv_ex
-ldl_factor = _systems.linalg_ldl_factor
-ldl_factor_ex = _systems.linalg_ldl_factor_ex
-ldl_solve = _systems.linalg_ldl_solve
+ldl_factor = _indefinite.linalg_ldl_factor
+ldl_factor_ex = _indefinite.linalg_ldl_factor_ex
+ldl_solve = _indefinite.linalg_ldl_solve
 lu = _systems.linalg_lu
 lu_factor = _systems.linalg_lu_factor
 lu_factor_ex = _systems.linalg_lu_factor_ex
 lu_solve = _systems.linalg_lu_solve
-slogdet = _systems.linalg_slogdet
+slogdet = _det.linalg_slogdet
 solve = _systems.linalg_solve
 solve_ex = _systems.linalg_solve_ex
 solve_triangular = _systems.linalg_solve_triangular
@@ -83,16 +86,16 @@ svdvals = _spectral.linalg_svdvals
 cond = _misc.linalg_cond
 cross = _misc.linalg_cross
 matrix_exp = _misc.matrix_exp
-matrix_norm = _misc.linalg_matrix_norm
+matrix_norm = _norms.linalg_matrix_norm
 matrix_power = _misc.matrix_power
 matrix_rank = _misc.linalg_matrix_rank
 multi_dot = _misc.multi_dot
-norm = _misc.linalg_norm
+norm = _norms.linalg_norm
 tensorinv = _misc.linalg_tensorinv
 tensorsolve = _misc.linalg_tensorsolve
 vander = _misc.linalg_vander
 vecdot = _misc.linalg_vecdot
-vector_norm = _misc.linalg_vector_norm
+vector_norm = _norms.linalg_vector_norm
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):

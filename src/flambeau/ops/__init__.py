@@ -18,7 +18,12 @@ from .fourier import *
 from .fused_steps import *
 from .index import *
 from .join import *
+from .linalg_det import *
+from .linalg_indefinite import *
+from .linalg_legacy import *
+from .linalg_lobpcg import *
 from .linalg_misc import *
+from .linalg_norms import *
 from .linalg_ops import *
 from .linalg_spectral import *
 from .loss import *

@@ -5,21 +5,18 @@ torch.linalg are gathered in flambeau/linalg.
 """
 
 from .. import _C
+from ._differentiate import differentiate
 from .join import cat
-from .recompute import recomputed_vjp
 from .registry import composite, native
 
 __all__ = [
     "cholesky",
     "cholesky_inverse",
     "cholesky_solve",
-    "det",
     "inverse",
-    "logdet",
     "lu",
     "lu_solve",
     "lu_unpack",
-    "slogdet",
     "triangular_solve",
 ]
 
@@ -66,7 +63,7 @@ def _(grad_LU, LU, pivots):
     m, n = LU.shape[-2:]
     k = min(m, n)
     L, U = _unpack_factors(LU)
-    P = permutation_matrix(pivots, m, LU)
+    P = linalg_permutation(pivots, m, LU.dtype)
     gL, gU = grad_LU.tril(-1)[..., :, :k], grad_LU.triu()[..., :k, :]
     L1, U1 = L[..., :k, :], U[..., :, :k]
     lower = L1.mH @ gL[..., :k, :]
@@ -97,23 +94,11 @@ def _unpack_factors(LU):
     return L, LU[..., :k, :].triu()
 
 
-def permutation_matrix(pivots, m, like):
-    """P of A = P L U from LAPACK's row swaps."""
-    rows = pivots.reshape(-1, pivots.shape[-1]).tolist() if pivots.dim() > 1 else [pivots.tolist()]
-    orders = []
-    for swaps in rows:
-        order = list(range(m))
-        for i, p in enumerate(swaps):
-            order[i], order[p - 1] = order[p - 1], order[i]
-        orders.append(order)
-    batch = tuple(pivots.shape[:-1])
-    from .create import tensor
-
-    if not orders:
-        return like.new_zeros((*batch, m, m))
-    index = tensor(orders, dtype=_C.int64).reshape((*batch, m))
-    # row i of P^T is row order[i] of the identity
-    return eye_like(like, m)[index.reshape(-1)].reshape((*batch, m, m)).mT
+linalg_permutation = native(
+    "linalg_permutation(Tensor pivots, int m, dtype dtype) -> Tensor",
+    non_differentiable="made from integers",
+    doc="P (*, m, m) of A = P L U from the row swaps (*, k) of lu_factor.",
+)
 
 
 linalg_lu_solve_raw = native(
@@ -133,7 +118,7 @@ def _(grad, LU, pivots, B, left, adjoint, needs):
 
     def plain(factors, right):
         L, U = _unpack_factors(factors)
-        P = permutation_matrix(pivots, m, factors)
+        P = linalg_permutation(pivots, m, factors.dtype)
         if not left:
             right = right.mH
         if adjoint == left:  # A^H x = b
@@ -144,15 +129,14 @@ def _(grad, LU, pivots, B, left, adjoint, needs):
             x = linalg_solve_triangular(U, y, upper=True)
         return (x if left else x.mH,)
 
-    grad_lu, _ = recomputed_vjp(plain, (LU, B), (grad,))
-    return grad_lu, None, grad_b
+    return differentiate(plain, (LU, B), (True, False), (grad,))[0], None, grad_b
 
 
 @composite(out=True)
 def linalg_lu_factor(A, *, pivot=True):
     """Packed LU factors and pivots of A = P L U; raises if U is singular."""
     result = linalg_lu_factor_ex(A, pivot=pivot, check_errors=True)
-    return _named("linalg_lu_factor", "LU pivots", result[:2])
+    return named("linalg_lu_factor", "LU pivots", result[:2])
 
 
 @composite(out=True)
@@ -160,9 +144,7 @@ def linalg_lu(A, *, pivot=True):
     """Factors (P, L, U) of A = P @ L @ U, with P a permutation, L unit lower and U upper triangular."""
     LU, pivots, _ = linalg_lu_factor_ex(A, pivot=pivot)
     L, U = _unpack_factors(LU)
-    return _named(
-        "linalg_lu", "P L U", (permutation_matrix(pivots, A.shape[-2], LU.detach()), L, U)
-    )
+    return named("linalg_lu", "P L U", (linalg_permutation(pivots, A.shape[-2], A.dtype), L, U))
 
 
 @composite(out=True)
@@ -180,7 +162,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 _TYPES = {}
 
 
-def _named(name, fields, values):
+def named(name, fields, values):
     """A named tuple of results, as native ops return them."""
     if name not in _TYPES:
         from collections import namedtuple
@@ -203,8 +185,8 @@ def _(grad_result, A, result, needs):
     return (-(grad_b @ result.mH) if needs[0] else None), grad_b
 
 
-@composite()
-def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
+@composite(out=True)
+def linalg_solve_ex(A, B, *, left=True, check_errors=False):
     """(X, info) with A X = B, or X A = B if not left. See linalg_solve."""
     if A.dim() < 2:
         raise RuntimeError(
@@ -212,6 +194,11 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         )
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and tuple(B.shape) == tuple(A.shape[:-1]))
     if vector:
+        if not left:
+            raise RuntimeError(
+                "linalg.solve: Incompatible shapes of A and B for the equation XA = B: B may be a vector only if "
+                f"left, got {tuple(A.shape)} and {tuple(B.shape)}."
+            )
         B = B.unsqueeze(-1)
         left_matrix = A
     else:
@@ -232,14 +219,7 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         x = x.squeeze(-1)
     elif not left:
         x = x.mT
-    result = _named("linalg_solve_ex", "result info", (x, info))
-    if out is not None:
-        from .registry import write_out
-
-        for target, value in zip(out, result, strict=True):
-            write_out(target, value, "linalg_solve_ex")
-        return out
-    return result
+    return named("linalg_solve_ex", "result info", (x, info))
 
 
 @composite(out=True)
@@ -289,75 +269,6 @@ def linalg_inv(A):
 def inverse(input):
     """Inverse of square matrices; see linalg.inv."""
     return linalg_inv(input)
-
-
-linalg_det = native(
-    "linalg_det(Tensor A) -> Tensor",
-    methods=("det",),
-    out=True,
-    doc="""Determinant of square matrices (*, n, n), by LU. Differentiable in A, singular matrices included.""",
-)
-
-
-@linalg_det.vjp("A")
-def _(grad, result, A):
-    factor = (grad * result.conj()).unsqueeze(-1).unsqueeze(-1)
-    if A.shape[-1] <= 1:
-        return grad.unsqueeze(-1).unsqueeze(-1).expand(A.shape)
-    if not bool((result == 0).any()):
-        return factor * linalg_inv_ex(A)[0].mH
-    # The cofactors exist where the inverse does not: through the singular values, each left out in turn.
-    from .linalg_spectral import linalg_svd
-
-    U, S, Vh = linalg_svd(A)
-    n = S.shape[-1]
-    others = (
-        S.unsqueeze(-2).expand((*S.shape[:-1], n, n)).masked_fill(eye_like(S, n) != 0, 1.0).prod(-1)
-    )
-    phase = (linalg_det(U) * linalg_det(Vh)).conj().unsqueeze(-1).unsqueeze(-1)
-    cofactors = phase * (U * others.unsqueeze(-2).to(U.dtype)) @ Vh
-    return grad.unsqueeze(-1).unsqueeze(-1) * cofactors
-
-
-det = linalg_det
-
-linalg_slogdet = native(
-    "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    return_type="linalg_slogdet",
-    methods=("slogdet",),
-    out=True,
-    doc="""Sign (of modulus 1, complex for complex A) and logarithm of the modulus of the determinant.
-
-    A singular matrix gives (0, -inf). Differentiable in A; supports second derivatives.
-    """,
-)
-
-
-@linalg_slogdet.vjp("A")
-def _(grad_sign, grad_logabsdet, sign, A):
-    if A.is_complex():
-        weight = 0.0 if grad_logabsdet is None else grad_logabsdet.to(A.dtype)
-        if grad_sign is not None:
-            # d sign = i sign Im(tr(A^-1 dA))
-            weight = weight - 1j * (grad_sign.conj() * sign).imag
-        weight = weight.unsqueeze(-1).unsqueeze(-1)
-    elif grad_logabsdet is None:
-        return None
-    else:
-        weight = grad_logabsdet.unsqueeze(-1).unsqueeze(-1)
-    return weight * linalg_inv_ex(A)[0].mH
-
-
-slogdet = linalg_slogdet
-
-
-@composite(methods=("logdet",))
-def logdet(input):
-    """Logarithm of the determinant; NaN where it is negative."""
-    sign, logabsdet = linalg_slogdet(input)
-    if input.is_complex():
-        return sign.log() + logabsdet
-    return logabsdet.masked_fill(sign == -1, float("nan"))
 
 
 # Cholesky
@@ -481,51 +392,12 @@ def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return linalg_solve_triangular_raw(A, B, upper, left, unitriangular)
 
 
-@composite(methods=("triangular_solve",))
-def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+@composite(methods=("triangular_solve",), out=True)
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """(X, A) with A X = b for triangular A; older form of linalg.solve_triangular."""
     matrix = A.mT if transpose else A
     x = linalg_solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
-    result = _named("triangular_solve", "solution cloned_coefficient", (x, A.clone()))
-    if out is not None:
-        from .registry import write_out
-
-        for target, value in zip(out, result, strict=True):
-            write_out(target, value, "triangular_solve")
-        return out
-    return result
-
-
-# Symmetric indefinite systems
-
-linalg_ldl_factor_ex = native(
-    "linalg_ldl_factor_ex(Tensor A, *, bool hermitian=False, bool check_errors=False) "
-    "-> (Tensor LD, Tensor pivots, Tensor info)",
-    return_type="linalg_ldl_factor_ex",
-    out=True,
-    non_differentiable="the derivative of the Bunch-Kaufman factorisation is not implemented, as in PyTorch",
-    doc="Bunch-Kaufman factorisation of symmetric or Hermitian matrices, packed as LAPACK's sytrf leaves it.",
-)
-linalg_ldl_solve_raw = native(
-    "linalg_ldl_solve_raw(Tensor LD, Tensor pivots, Tensor B, bool hermitian=False) -> Tensor",
-    non_differentiable="the derivative of the Bunch-Kaufman factorisation is not implemented, as in PyTorch",
-    doc="Solve with the factors of ldl_factor; LD and B have one batch shape.",
-)
-
-
-@composite(out=True)
-def linalg_ldl_factor(A, *, hermitian=False):
-    """Packed factor and pivots of symmetric (or Hermitian) indefinite matrices; raises if D is singular."""
-    result = linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=True)
-    return _named("linalg_ldl_factor", "LD pivots", result[:2])
-
-
-@composite(out=True)
-def linalg_ldl_solve(LD, pivots, B, *, hermitian=False):
-    """X with A X = B from the factors of ldl_factor; batches broadcast."""
-    LD, B = broadcast_batches(LD, B)
-    pivots = pivots.expand((*LD.shape[:-2], pivots.shape[-1]))
-    return linalg_ldl_solve_raw(LD, pivots, B, hermitian)
+    return named("triangular_solve", "solution cloned_coefficient", (x, A.clone()))
 
 
 # Older names
@@ -535,7 +407,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False):
 def lu(A, pivot=True, get_infos=False):
     """Packed LU factors, pivots, and info if get_infos; older form of linalg.lu_factor."""
     LU, pivots, info = linalg_lu_factor_ex(A, pivot=pivot)
-    return _named("lu", "LU pivots info", (LU, pivots, info)) if get_infos else (LU, pivots)
+    return named("lu", "LU pivots info", (LU, pivots, info)) if get_infos else (LU, pivots)
 
 
 @composite(methods=("lu_solve",), out=True)
@@ -544,8 +416,8 @@ def lu_solve(b, LU_data, LU_pivots):
     return linalg_lu_solve(LU_data, LU_pivots, b)
 
 
-@composite()
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+@composite(out=True)
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) of packed LU factors; what is not wanted is an empty tensor."""
     empty = LU_data.new_zeros((0,))
     if LU_pivots.dtype != _C.int32:
@@ -553,19 +425,8 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
         )
     L, U = _unpack_factors(LU_data) if unpack_data else (empty, empty)
-    P = (
-        permutation_matrix(LU_pivots, LU_data.shape[-2], LU_data.detach())
-        if unpack_pivots
-        else empty
-    )
-    result = _named("lu_unpack", "P L U", (P, L, U))
-    if out is not None:
-        from .registry import write_out
-
-        for target, value in zip(out, result, strict=True):
-            write_out(target, value, "lu_unpack")
-        return out
-    return result
+    P = linalg_permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else empty
+    return named("lu_unpack", "P L U", (P, L, U))
 
 
 @composite(methods=("lu",))

@@ -1,15 +1,15 @@
 """Orthogonal factors and spectra: QR, Householder products, SVD, eigenvalues, pseudo-inverse, least squares."""
 
 from .. import _C
+from ._differentiate import differentiate
 from .join import cat
 from .linalg_ops import (
-    _named,
     broadcast_batches,
     eye_like,
     linalg_solve_raw,
     linalg_solve_triangular,
+    named,
 )
-from .recompute import recomputed_vjp
 from .registry import composite, native
 
 __all__ = ["geqrf", "orgqr", "ormqr", "pinverse", "qr", "svd"]
@@ -21,9 +21,61 @@ geqrf = native(
     return_type="geqrf",
     methods=("geqrf",),
     out=True,
-    non_differentiable="the packed reflectors have no derivative here; use linalg.qr",
-    doc="QR as LAPACK leaves it: R in the upper triangle, Householder vectors below, and their factors tau.",
+    doc="""QR as LAPACK leaves it: R in the upper triangle, Householder vectors below, and their factors tau.
+
+    Differentiable in input, column by column; linalg.qr is the faster way to a gradient.
+    """,
 )
+
+
+def _reflection(x, tau):
+    """beta, v and tau with H^H x = beta e_1 for x (*, m, 1); the identity where LAPACK chose tau = 0."""
+    from .linalg_norms import linalg_vector_norm
+    from .ternary import where
+
+    none = tau == 0
+    alpha, rest = x[..., 0, :], x[..., 1:, :]
+    norm = linalg_vector_norm(x, 2, [-2, -1]).unsqueeze(-1)
+    real = alpha.real if alpha.is_complex() else alpha
+    beta = where(real.detach() < 0, norm, -norm).to(x.dtype)
+    safe_beta = beta.masked_fill(none, 1.0)
+    difference = (alpha - beta).masked_fill(none, 1.0)
+    factor = ((safe_beta - alpha) / safe_beta).masked_fill(none, 0.0)
+    v = (rest / difference.unsqueeze(-1)).masked_fill(none.unsqueeze(-1), 0.0)
+    return where(none, alpha, beta), v, factor
+
+
+def _plain_geqrf(input, tau):
+    m, n = input.shape[-2:]
+    batch = tuple(input.shape[:-2])
+    work, upper, lower, factors = input, [], [], []
+    for i in range(min(m, n)):
+        beta, v, factor = _reflection(work[..., :1], tau[..., i : i + 1])
+        full = cat([beta.new_ones((*batch, 1, 1)), v], -2)
+        rest = work[..., 1:]
+        rest = rest - (factor.conj().unsqueeze(-1) * full) @ (full.mH @ rest)
+        row = cat([beta.unsqueeze(-1), rest[..., :1, :]], -1)
+        upper.append(cat([row.new_zeros((*batch, 1, i)), row], -1))
+        lower.append(cat([v.new_zeros((*batch, i + 1, 1)), v], -2))
+        factors.append(factor)
+        work = rest[..., 1:, :]
+    rows, k = cat(upper, -2), len(upper)
+    if m > k:
+        rows = cat([rows, rows.new_zeros((*batch, m - k, n))], -2)
+    columns = cat(lower, -1)
+    if n > k:
+        columns = cat([columns, columns.new_zeros((*batch, m, n - k))], -1)
+    return rows + columns, cat(factors, -1)
+
+
+@geqrf.vjp("input")
+def _(grad_a, grad_tau, input, tau):
+    if input.numel() == 0:
+        return input * 0
+    return differentiate(
+        lambda x: _plain_geqrf(x, tau.detach()), (input,), (True,), (grad_a, grad_tau)
+    )[0]
+
 
 linalg_qr = native(
     "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
@@ -83,7 +135,7 @@ def _(grad_Q, grad_R, Q, R, A, mode):
 @composite(methods=("qr",), out=True)
 def qr(input, some=True):
     """(Q, R), reduced if some; older form of linalg.qr."""
-    return _named("qr", "Q R", linalg_qr(input, "reduced" if some else "complete"))
+    return named("qr", "Q R", linalg_qr(input, "reduced" if some else "complete"))
 
 
 linalg_householder_product = native(
@@ -118,11 +170,38 @@ def _plain_householder(input, tau):
 
 
 @linalg_householder_product.vjp
-def _(grad, input, tau):
-    return recomputed_vjp(_plain_householder, (input, tau), (grad,))
+def _(grad, input, tau, needs):
+    return differentiate(_plain_householder, (input, tau), needs, (grad,))
 
 
 orgqr = linalg_householder_product
+
+
+linalg_ormqr_raw = native(
+    "linalg_ormqr_raw(Tensor input, Tensor tau, Tensor other, bool left, bool transpose) -> Tensor",
+    doc="LAPACK's ormqr, for one batch shape.",
+)
+
+
+@linalg_ormqr_raw.vjp
+def _(grad, input, tau, other, left, transpose, needs):
+    grad_other = linalg_ormqr_raw(input, tau, grad, left, not transpose) if needs[2] else None
+    if not (needs[0] or needs[1]):
+        return None, None, grad_other
+
+    def plain(reflectors, factors):
+        result = other
+        pairs = _reflectors(reflectors, factors)
+        # Q = H_1 ... H_k; from the left, the last factor acts first
+        for v, factor in pairs if left == transpose else reversed(pairs):
+            factor = factor.conj() if transpose else factor
+            if left:
+                result = result - (factor * v) @ (v.mH @ result)
+            else:
+                result = result - (result @ v) @ (factor * v.mH)
+        return (result,)
+
+    return (*differentiate(plain, (input, tau), needs[:2], (grad,)), grad_other)
 
 
 @composite(methods=("ormqr",), out=True)
@@ -146,17 +225,7 @@ def ormqr(input, tau, other, left=True, transpose=False):
         raise RuntimeError(
             f"torch.ormqr: expected a floating point or complex input, got {input.dtype}."
         )
-    result = other
-    pairs = _reflectors(input, tau)
-    # Q = H_1 ... H_k; from the left, the last factor acts first
-    forward = left == transpose
-    for v, factor in pairs if forward else reversed(pairs):
-        factor = factor.conj() if transpose else factor
-        if left:
-            result = result - (factor * v) @ (v.mH @ result)
-        else:
-            result = result - (result @ v) @ (factor * v.mH)
-    return result
+    return linalg_ormqr_raw(input, tau, other, left, transpose)
 
 
 # SVD
@@ -169,6 +238,12 @@ linalg_svd_raw = native(
 
 def _skew(x):
     return x - x.mH
+
+
+def quotient(x, divisor):
+    """x / divisor, and 0 for 0 / 0: vectors that a loss ignores do no harm where spectra are degenerate."""
+    both = (x == 0) & (divisor == 0)
+    return x / divisor.masked_fill(both, 1.0).to(x.dtype)
 
 
 @linalg_svd_raw.vjp("A")
@@ -193,26 +268,26 @@ def _svd_grad(gU, gS, gVh, U, S, Vh, A):
     VhgV = None if gVh is None else _skew(Vh @ gVh.mH)
     if complex_input:
         _check_gauge(UhgU, VhgV)
-    squares = S * S
-    E = squares.unsqueeze(-2) - squares.unsqueeze(-1)
+    # s_j^2 - s_i^2, as a product: close values keep their digits
+    E = (S.unsqueeze(-2) - S.unsqueeze(-1)) * (S.unsqueeze(-2) + S.unsqueeze(-1))
     E = E + eye_like(E, k)  # the diagonal of the skew parts is zero, or handled below
     Sc = S.to(A.dtype)
     inner = 0
     if UhgU is not None:
-        inner = inner + (UhgU / E) * Sc.unsqueeze(-2)
+        inner = inner + quotient(UhgU, E) * Sc.unsqueeze(-2)
     if VhgV is not None:
-        inner = inner + Sc.unsqueeze(-1) * (VhgV / E)
+        inner = inner + Sc.unsqueeze(-1) * quotient(VhgV, E)
     if complex_input:
         inner = inner - inner.diagonal(0, -2, -1).diag_embed()
         if UhgU is not None and VhgV is not None:
-            inner = inner + (UhgU.diagonal(0, -2, -1) / (2 * Sc)).diag_embed()
+            inner = inner + quotient(UhgU.diagonal(0, -2, -1), 2 * S).diag_embed()
     if gS is not None:
         inner = inner + gS.to(A.dtype).diag_embed()
     if m > k and gU is not None:
-        scaled = gU / Sc.unsqueeze(-2)
+        scaled = quotient(gU, S.unsqueeze(-2))
         return (U @ inner + scaled - U @ (U.mH @ scaled)) @ Vh
     if n > k and gVh is not None:
-        scaled = gVh / Sc.unsqueeze(-1)
+        scaled = quotient(gVh, S.unsqueeze(-1))
         return U @ (inner @ Vh + scaled - (scaled @ Vh.mH) @ Vh)
     return U @ (inner @ Vh)
 
@@ -246,7 +321,7 @@ def linalg_svd(A, full_matrices=True, *, driver=None):
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
         )
-    return _named("linalg_svd", "U S Vh", linalg_svd_raw(A, full_matrices, True))
+    return named("linalg_svd", "U S Vh", linalg_svd_raw(A, full_matrices, True))
 
 
 @composite(out=True)
@@ -264,11 +339,11 @@ def svd(input, some=True, compute_uv=True):
     """(U, S, V) with input = U diag(S) V^H; older form of linalg.svd. Zeros for U and V unless compute_uv."""
     if compute_uv:
         U, S, Vh = linalg_svd_raw(input, not some, True)
-        return _named("svd", "U S V", (U, S, Vh.mH))
+        return named("svd", "U S V", (U, S, Vh.mH))
     m, n = input.shape[-2:]
     batch = tuple(input.shape[:-2])
     S = linalg_svdvals(input)
-    return _named(
+    return named(
         "svd", "U S V", (input.new_zeros((*batch, m, m)), S, input.new_zeros((*batch, n, n)))
     )
 
@@ -295,7 +370,7 @@ def _(grad_eigenvalues, grad_eigenvectors, eigenvalues, eigenvectors, A, UPLO, c
     inner = 0.5 * _skew(inner)
     E = L.unsqueeze(-2) - L.unsqueeze(-1)
     n = L.shape[-1]
-    inner = inner / (E + eye_like(E, n))
+    inner = quotient(inner, E + eye_like(E, n))
     inner = inner - inner.diagonal(0, -2, -1).diag_embed()
     if gL is not None:
         inner = inner + gL.to(V.dtype).diag_embed()
@@ -319,7 +394,7 @@ def linalg_eigh(A, UPLO="L"):
         A: float or complex; only the triangle that UPLO ("L" or "U") names is read.
     Differentiable in A where eigenvalues are distinct.
     """
-    return _named("linalg_eigh", "eigenvalues eigenvectors", linalg_eigh_raw(A, UPLO, True))
+    return named("linalg_eigh", "eigenvalues eigenvectors", linalg_eigh_raw(A, UPLO, True))
 
 
 @composite(out=True)
@@ -349,7 +424,7 @@ def _(grad_eigenvalues, grad_eigenvectors, eigenvalues, eigenvectors, A, compute
     inner = VhgV - V.mH @ (V * diagonal.real.unsqueeze(-2).to(V.dtype))
     conjugate = L.conj()
     E = conjugate.unsqueeze(-2) - conjugate.unsqueeze(-1)
-    inner = inner / (E + eye_like(E, L.shape[-1]))
+    inner = quotient(inner, E + eye_like(E, L.shape[-1]))
     inner = inner - inner.diagonal(0, -2, -1).diag_embed()
     if gL is not None:
         inner = inner + gL.diag_embed()
@@ -359,7 +434,7 @@ def _(grad_eigenvalues, grad_eigenvectors, eigenvalues, eigenvectors, A, compute
 @composite(out=True)
 def linalg_eig(A):
     """Eigenvalues and unit eigenvectors of square matrices, complex, in no particular order."""
-    return _named("linalg_eig", "eigenvalues eigenvectors", linalg_eig_raw(A, True))
+    return named("linalg_eig", "eigenvalues eigenvectors", linalg_eig_raw(A, True))
 
 
 @composite(out=True)
@@ -457,9 +532,69 @@ def pinverse(input, rcond=1e-15):
 linalg_lstsq_raw = native(
     "linalg_lstsq_raw(Tensor input, Tensor other, float rcond, str driver) "
     "-> (Tensor solution, Tensor rank, Tensor singular_values, Tensor info)",
-    non_differentiable="linalg.lstsq differentiates through the pseudo-inverse",
-    doc="LAPACK's gels, gelsy or gelsd; the solution has max(m, n) rows, whose tail holds residuals.",
+    non_differentiable="linalg_lstsq_solution carries the gradient",
+    doc="LAPACK's gels, gelsy, gelsd or gelss; the solution has max(m, n) rows, whose tail holds residuals. info is -1 "
+    "for matrices that are not finite.",
 )
+
+linalg_lstsq_solution = native(
+    "linalg_lstsq_solution(Tensor input, Tensor other, Tensor solution, float rcond) -> Tensor",
+    doc="`solution`, computed by LAPACK without a graph, with the gradient of pinv(input) @ other attached.",
+)
+
+
+@linalg_lstsq_solution.vjp
+def _(grad, input, other, rcond, needs):
+    wanted = (needs[0], needs[1])
+    grads = differentiate(
+        lambda a, b: (linalg_pinv(a, rtol=rcond) @ b,), (input, other), wanted, (grad,)
+    )
+    return (*grads, None)
+
+
+def _check_lstsq(A, B, driver):
+    name = "torch.linalg.lstsq"
+    if A.dim() < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions, got {tuple(A.shape)}.")
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}."
+        )
+    vector = B.dim() == A.dim() - 1
+    if B.dim() < 1 or B.dim() < A.dim() - 1 or (vector and tuple(B.shape) != tuple(A.shape[:-1])):
+        raise RuntimeError(
+            f"{name}: expected B of shape (*, m, k), or a vector of shape {tuple(A.shape[:-1])} for each matrix, "
+            f"got A {tuple(A.shape)} and B {tuple(B.shape)}."
+        )
+    if not vector and B.shape[-2] != A.shape[-2]:
+        raise RuntimeError(
+            f"{name}: input.size(-2) should match other.size(-2), got {tuple(A.shape)} and {tuple(B.shape)}."
+        )
+    if A.dtype != B.dtype:
+        raise RuntimeError(
+            f"{name}: expected input and other of the same dtype, got {A.dtype} and {B.dtype}."
+        )
+    return vector
+
+
+def _raise_lstsq(info, driver):
+    from ..errors import LinAlgError
+
+    if bool((info < 0).any()):
+        raise LinAlgError(
+            "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix contains "
+            "non-finite values."
+        )
+    if bool((info > 0).any()):
+        reason = (
+            "the input matrix does not have full rank"
+            if driver == "gels"
+            else "the singular value decomposition did not converge"
+        )
+        raise LinAlgError(
+            "torch.linalg.lstsq: The least squares solution could not be computed because "
+            f"{reason}."
+        )
 
 
 @composite()
@@ -473,58 +608,40 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None):
         driver: gels (full rank), gelsy (default), gelsd or gelss.
     Returns:
         (solution, residuals, rank, singular_values); what the driver does not compute is empty.
-    Differentiable in A, B.
+    Raises:
+        LinAlgError: A is not finite, or does not have full rank (gels).
+    Differentiable in A, B, where the rank is constant.
     """
-    if A.dim() < 2:
-        raise RuntimeError(
-            f"torch.linalg.lstsq: input must have at least 2 dimensions, got {tuple(A.shape)}."
-        )
-    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise RuntimeError(
-            f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}."
-        )
+    vector = _check_lstsq(A, B, driver)
     driver = driver or "gelsy"
-    vector = B.dim() == A.dim() - 1 and tuple(B.shape) == tuple(A.shape[:-1])
-    right = B.unsqueeze(-1) if vector else B
-    if right.dim() < 2 or right.shape[-2] != A.shape[-2]:
-        raise RuntimeError(
-            "torch.linalg.lstsq: input.size(-2) should match other.size(-2), "
-            f"got {tuple(A.shape)} and {tuple(B.shape)}."
-        )
-    if A.dtype != B.dtype:
-        raise RuntimeError(
-            f"torch.linalg.lstsq: expected input and other of the same dtype, got {A.dtype} and {B.dtype}."
-        )
-    matrix, right = broadcast_batches(A, right)
+    matrix, right = broadcast_batches(A, B.unsqueeze(-1) if vector else B)
     m, n = A.shape[-2:]
     from ..type_info import finfo
 
     tolerance = float(finfo(A.dtype).eps * max(m, n)) if rcond is None else float(rcond)
     x, rank, values, info = linalg_lstsq_raw(matrix.detach(), right.detach(), tolerance, driver)
-    if driver == "gels" and bool((info != 0).any()):
-        from ..errors import LinAlgError
-
-        raise LinAlgError(
-            "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix does not "
-            "have full rank."
-        )
+    _raise_lstsq(info, driver)
     full = driver == "gels" or (rank.numel() != 0 and bool((rank == n).all()))
+    differentiable = _C._is_differentiated(A) or _C._is_differentiated(B)
+    solution = x[..., :n, :]
+    if differentiable:
+        solution = linalg_lstsq_solution(
+            matrix, right, solution, 0.0 if driver == "gels" else tolerance
+        )
     residuals = x.real.new_zeros((0,))
     if m > n and full and driver != "gelsy":
-        residuals = x[..., n:, :].abs().pow(2).sum(-2)
-    solution = x[..., :n, :]
-    if _C._is_differentiated(A) or _C._is_differentiated(B):
-        solution = linalg_pinv(matrix) @ right
-        if residuals.numel():
-            residuals = (matrix @ solution - right).abs().pow(2).sum(-2)
-        else:
-            residuals = solution.abs().reshape(-1)[:0]
-    solution = solution.squeeze(-1) if vector else solution
+        remainder = matrix @ solution - right if differentiable else x[..., n:, :]
+        residuals = remainder.abs().pow(2).sum(-2)
+    elif differentiable:
+        residuals = solution.abs().reshape(-1)[:0]
     empty = rank.new_zeros((0,))
-    rank = empty if driver == "gels" else rank
-    values = values if driver in ("gelsd", "gelss") else values.new_zeros((0,))
-    return _named(
+    return named(
         "linalg_lstsq",
         "solution residuals rank singular_values",
-        (solution, residuals, rank, values),
+        (
+            solution.squeeze(-1) if vector else solution,
+            residuals,
+            empty if driver == "gels" else rank,
+            values if driver in ("gelsd", "gelss") else values.new_zeros((0,)),
+        ),
     )

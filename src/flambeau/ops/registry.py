@@ -116,9 +116,13 @@ def _accepting_out(function):
         if out is None:
             return result
         if isinstance(result, tuple):
+            if len({id(target) for target in out}) != len(out):
+                raise RuntimeError(
+                    f"{function.__name__}(): expected different tensors in out=, got one tensor for several results."
+                )
             for target, value in zip(out, result, strict=True):
                 write_out(target, value, function.__name__)
-            return out
+            return type(result)(*out) if hasattr(result, "_fields") else out
         return write_out(out, result, function.__name__)
 
     return with_out
