@@ -55,3 +55,10 @@ def test_tensors_travel_through_queues():
     queue.put(flambeau.arange(3.0))
     assert queue.get().tolist() == [0, 1, 2]
     assert multiprocessing.get_sharing_strategy() in multiprocessing.get_all_sharing_strategies()
+
+
+def test_build_tells_what_it_has():
+    assert flambeau.has_lapack is True
+    assert flambeau.has_mkl is False
+    assert flambeau.has_openmp is True
+    assert flambeau.has_spectral is True

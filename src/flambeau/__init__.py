@@ -140,7 +140,7 @@ _LAZY = {
     ),
     **dict.fromkeys(
         """compiled_with_cxx11_abi from_file get_float32_matmul_precision is_warn_always_enabled
-        set_float32_matmul_precision set_flush_denormal set_warn_always""".split(),
+        has_lapack has_mkl has_openmp has_spectral set_float32_matmul_precision set_flush_denormal set_warn_always""".split(),
         "settings",
     ),
     **dict.fromkeys(

@@ -6,15 +6,27 @@ from typing import Any
 
 import flambeau
 
+from . import _C
+
 __all__ = [
     "compiled_with_cxx11_abi",
     "from_file",
     "get_float32_matmul_precision",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
+    "has_spectral",
     "is_warn_always_enabled",
     "set_float32_matmul_precision",
     "set_flush_denormal",
     "set_warn_always",
 ]
+
+# What PyTorch tells about its build: OpenBLAS brings LAPACK, threads are OpenMP's, Fourier transforms are our own.
+has_lapack = "linalg_lu_factor_ex" in _C._kernel_names()
+has_mkl = False
+has_openmp = True
+has_spectral = "fft_c2c" in _C._kernel_names()
 
 _state = {"precision": "highest", "warn_always": False}
 

@@ -2,13 +2,13 @@
 
 import warnings
 
-from .view_dtype import view_as_real
 from .join import cat
 from .linalg_misc import linalg_matrix_rank
 from .linalg_ops import linalg_lu_factor_ex, linalg_solve, named
 from .linalg_spectral import geqrf, linalg_eig_raw, linalg_eigh_raw, linalg_lstsq, linalg_lstsq_raw
 from .registry import composite
 from .ternary import where
+from .view_dtype import view_as_real
 
 __all__ = ["eig", "lstsq", "matrix_rank", "solve", "symeig"]
 
