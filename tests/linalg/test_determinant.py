@@ -64,8 +64,7 @@ def test_third_derivative_exists_only_for_regular_matrices():
         return g
 
     assert third(flambeau.eye(3, dtype=flambeau.float64) + 0.1).isfinite().all()
-    with pytest.raises(RuntimeError, match="third derivatives"):
-        third(flambeau.ones(3, 3, dtype=flambeau.float64))
+    assert third(flambeau.ones(3, 3, dtype=flambeau.float64)).isnan().all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -12,7 +12,8 @@ linalg_det = native(
     out=True,
     doc="""Determinant of square matrices (*, n, n), by LU.
 
-    Differentiable in A, singular matrices included; supports second derivatives.
+    Differentiable in A, singular matrices included; supports second derivatives. Third ones are NaN at singular and
+    nearly singular matrices.
     """,
 )
 
@@ -83,25 +84,36 @@ def _define_cofactor_product(Function):
         @staticmethod
         def forward(ctx, grad, A):
             U, Vh, phase, products = _singular_frame(A)
-            ctx.save_for_backward(grad, U, Vh, phase, products)
+            ctx.save_for_backward(grad, A, U, Vh, phase, products)
             single = products.diagonal(0, -2, -1).unsqueeze(-2).to(U.dtype)
             return grad.unsqueeze(-1).unsqueeze(-1) * (phase * ((U * single) @ Vh))
 
         @staticmethod
         def backward(ctx, cotangent):
-            if _C.is_grad_enabled():
-                raise RuntimeError(
-                    "linalg.det: third derivatives are not implemented for singular or nearly singular matrices."
-                )
-            grad, U, Vh, phase, products = ctx.saved_tensors
+            grad, A, U, Vh, phase, products = ctx.saved_tensors
             single = products.diagonal(0, -2, -1)
-            conjugate_cofactors = phase * ((U * single.unsqueeze(-2).to(U.dtype)) @ Vh)
-            grad_grad = (conjugate_cofactors.conj() * cotangent).sum((-2, -1))
+            if _C.is_grad_enabled():
+                cofactors = CofactorProduct.apply(grad.detach() * 0 + 1, A)
+            else:
+                cofactors = phase * ((U * single.unsqueeze(-2).to(U.dtype)) @ Vh)
+            grad_grad = (cofactors.conj() * cotangent).sum((-2, -1))
             direction = U.mH @ (cotangent * grad.conj().unsqueeze(-1).unsqueeze(-1)) @ Vh.mH
             pairs = (products - single.diag_embed()).to(U.dtype)
             along = direction.diagonal(0, -2, -1)
             change = (pairs @ along.unsqueeze(-1)).squeeze(-1).diag_embed() - pairs * direction
-            return grad_grad, phase * (U @ change.mH @ Vh)
+            grad_A = phase * (U @ change.mH @ Vh)
+            return grad_grad, Undefined.apply(grad_A, A) if _C.is_grad_enabled() else grad_A
+
+    class Undefined(Function):
+        """The value, whose derivative in A is not known here: NaN, where a constant would give 0."""
+
+        @staticmethod
+        def forward(ctx, value, A):
+            return value.clone()
+
+        @staticmethod
+        def backward(ctx, cotangent):
+            return cotangent, cotangent * float("nan")
 
     return CofactorProduct
 

@@ -95,7 +95,7 @@ def lobpcg(
         "method": method,
         "tracker": tracker,
     }
-    if not _C.is_grad_enabled() or not (A.requires_grad or (B is not None and B.requires_grad)):
+    if not (_C._is_differentiated(A) or (B is not None and _C._is_differentiated(B))):
         return _solve_all(A, B, X, iK, options)
     from ..autograd import Function
 
