@@ -9,9 +9,6 @@ namespace {
 
 using namespace scalar_tiles;
 
-const Map1<&::erfc, double> erfc_entry("erfc");
-const Map1<&::erf, double> erf_entry("erf");
-
 const Map2<&::hypot, double> hypot_entry("hypot");
 const Map2<&::pow, double> pow_entry("pow");
 const Map2<&::fmod, double> fmod_entry("fmod");

@@ -97,12 +97,6 @@ double zeta_derivative(double s, double q, const void* params) {
   if (!(s > 1) || !(q > 0)) return kNan;
   return derivative(order, s, [q](auto t) { return zeta_positive(t, q); });
 }
-double lgamma_tile(double x) {
-  int sign = 0;
-  return ::lgamma_r(x, &sign);
-}
-
-const Map1<&lgamma_tile, double> lgamma_entry("lgamma");
 const Map1<&digamma_tile, double> digamma_entry("digamma");
 const Map1p<&polygamma, double> polygamma_entry("polygamma");
 const Map2<&zeta_tile, double> zeta_entry("zeta");

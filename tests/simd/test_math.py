@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.special
+from mpmath import mp, mpf
 
 import flambeau
 
@@ -96,3 +97,43 @@ def test_pairs_of_special_values(name):
         finite = np.isfinite(b)
         got, expected = got[finite], expected[finite]
     np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "bound"),
+    [
+        ("erf", -6, 6, 2),
+        ("erfc", -3, 27, 4),
+        ("lgamma", 0.01, 40, 5),
+        ("lgamma", -20, -0.01, 200),  # reflection: absolute accuracy near the zeros
+    ],
+)
+def test_double_special_functions(name, low, high, bound):
+    x = np.random.default_rng(0).uniform(low, high, 400)
+    exact = {"lgamma": lambda v: mp.log(abs(mp.gamma(v)))}.get(name) or getattr(mp, name)
+    got = getattr(flambeau, name)(flambeau.from_numpy(x)).tolist()
+    with mp.workdps(40):
+        errors = [
+            float(abs(value - exact(mpf(v)))) / np.spacing(abs(value))
+            for value, v in zip(got, x.tolist(), strict=True)
+        ]
+    assert max(errors) <= bound
+
+
+def test_double_pow():
+    rng = np.random.default_rng(0)
+    base, exponent = 10 ** rng.uniform(-30, 30, 400), rng.uniform(-10, 10, 400)
+    got = flambeau.pow(flambeau.from_numpy(base), flambeau.from_numpy(exponent)).tolist()
+    with mp.workdps(40):
+        errors = [
+            float(abs(value - mpf(a) ** mpf(b))) / np.spacing(value)
+            for value, a, b in zip(got, base.tolist(), exponent.tolist(), strict=True)
+        ]
+    assert max(errors) <= 2
+    special = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 3.0, 5e-324, 1e308, np.inf, -np.inf, np.nan]
+    a, b = (np.ravel(v) for v in np.meshgrid(special, special))
+    with np.errstate(all="ignore"):
+        expected = np.power(a, b)
+    np.testing.assert_array_equal(
+        flambeau.pow(flambeau.from_numpy(a), flambeau.from_numpy(b)).numpy(), expected
+    )

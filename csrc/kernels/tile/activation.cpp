@@ -1,6 +1,6 @@
 // Activation functions and their first derivatives, in float32 and float64. Constants come through params.
 #include "kernels/tile/functors.h"
-#include "simd/math.h"
+#include "simd/math_special.h"
 
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
@@ -10,13 +10,6 @@ template <class T>
   return Vec<T>(static_cast<T>(value));
 }
 [[gnu::always_inline]] inline double param(const void* params, int i) { return static_cast<const double*>(params)[i]; }
-
-// Scalar double erf for float64 lanes: rare enough to go through libm.
-[[gnu::always_inline]] inline Vec<double> erf(Vec<double> x) {
-  for (int i = 0; i < Vec<double>::size; ++i) x.v[i] = __builtin_erf(x.v[i]);
-  return x;
-}
-using flambeau::FLAMBEAU_ISA::erf;
 
 template <class T>
 struct Relu {
@@ -119,7 +112,9 @@ struct Normal {
   return {select(x < Vec<float>(0.0F), tail, one - tail), bell};
 }
 [[gnu::always_inline]] inline Normal<double> normal(Vec<double> x) {
-  return {k<double>(0.5) * (k<double>(1) + erf(x * k<double>(0.70710678118654752440))), exp(k<double>(-0.5) * x * x)};
+  const ErfcParts parts = erfc_positive(abs(x) * k<double>(0.70710678118654752440));
+  const Vec<double> tail = k<double>(0.5) * parts.tail;
+  return {select(x < k<double>(0), tail, k<double>(1) - tail), parts.bell};
 }
 template <class T>
 struct Gelu {
