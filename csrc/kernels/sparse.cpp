@@ -110,8 +110,7 @@ bool same_index(const std::int64_t* at, std::int64_t dims, std::int64_t nnz, std
 }
 
 template <class T>
-void add_row(T* to, const T* from, std::int64_t width, const RowTable* loops) {
-  if (loops != nullptr && width >= 8) return loops->add(to, from, width);
+void add_row(T* to, const T* from, std::int64_t width) {
   for (std::int64_t k = 0; k < width; ++k) to[k] = arith::add(to[k], from[k]);
 }
 
@@ -144,7 +143,6 @@ std::tuple<Tensor, Tensor> coalesce(const Tensor& indices, const Tensor& values,
   const std::int64_t width = nnz == 0 ? 0 : values.numel() / nnz;
   dispatch_all(values.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const RowTable* loops = row_table(values.dtype());
     const T* from = given.data<T>();
     T* sum = sums.data<T>();
     parallel_for(0, groups, std::max<std::int64_t>(32768 / std::max<std::int64_t>(width, 1), 1),
@@ -154,7 +152,7 @@ std::tuple<Tensor, Tensor> coalesce(const Tensor& indices, const Tensor& values,
                      const auto last = static_cast<std::size_t>(starts[static_cast<std::size_t>(g) + 1]);
                      std::copy_n(from + order[first] * width, width, sum + g * width);
                      for (std::size_t i = first + 1; i < last; ++i) {
-                       add_row(sum + g * width, from + order[i] * width, width, loops);
+                       add_row(sum + g * width, from + order[i] * width, width);
                      }
                    }
                  });
@@ -163,8 +161,8 @@ std::tuple<Tensor, Tensor> coalesce(const Tensor& indices, const Tensor& values,
 }
 
 template <class T>
-void add_scaled_row(T* to, const T* from, std::int64_t width, T alpha, const RowTable* loops, bool scaled) {
-  if (!scaled) return add_row(to, from, width, loops);
+void add_scaled_row(T* to, const T* from, std::int64_t width, T alpha, bool scaled) {
+  if (!scaled) return add_row(to, from, width);
   for (std::int64_t k = 0; k < width; ++k) to[k] = arith::add(to[k], arith::mul(alpha, from[k]));
 }
 
@@ -199,7 +197,6 @@ void scatter_rows(const Tensor& target, const Tensor& indices, const Tensor& val
   const std::int64_t parts = nnz * width >= 65536 && width >= 16 ? kParts : 1;
   dispatch_all(target.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const RowTable* loops = row_table(target.dtype());
     const T scale = alpha.to<T>();
     const bool scaled = !alpha.equals(1);
     const T* from = values.data<T>();
@@ -209,7 +206,7 @@ void scatter_rows(const Tensor& target, const Tensor& indices, const Tensor& val
         for (std::int64_t i = 0; i < nnz; ++i) {
           const std::int64_t offset = offsets[static_cast<std::size_t>(i)];
           if (parts != 1 && offset / width % kParts != part) continue;
-          add_scaled_row(to + offset, from + i * width, width, scale, loops, scaled);
+          add_scaled_row(to + offset, from + i * width, width, scale, scaled);
         }
       }
     });
