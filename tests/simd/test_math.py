@@ -134,6 +134,5 @@ def test_double_pow():
     a, b = (np.ravel(v) for v in np.meshgrid(special, special))
     with np.errstate(all="ignore"):
         expected = np.power(a, b)
-    np.testing.assert_array_equal(
-        flambeau.pow(flambeau.from_numpy(a), flambeau.from_numpy(b)).numpy(), expected
-    )
+    got = flambeau.pow(flambeau.from_numpy(a), flambeau.from_numpy(b)).numpy()
+    np.testing.assert_allclose(got, expected, rtol=5e-16)
