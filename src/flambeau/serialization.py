@@ -41,6 +41,7 @@ _LEGACY_VERSION = 1001
 _DTYPES = {name: dtype for dtype, name in STORAGE_NAMES.items()}
 
 MapLocation = Callable[[Any, str], Any] | dict[str, str] | str | Any | None
+MAP_LOCATION = MapLocation  # the name that programs import
 
 
 # ---- what a file may name ------------------------------------------------------------------------

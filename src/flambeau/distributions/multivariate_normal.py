@@ -110,6 +110,13 @@ class MultivariateNormal(Distribution):
         return entropy.expand(self._batch_shape)
 
 
+# The names under which programs import these from PyTorch.
+_batch_mahalanobis = batch_mahalanobis
+_batch_mv = batch_mv
+_precision_to_scale_tril = precision_to_scale_tril
+_standard_normal = standard_normal
+
+
 def one_matrix(name, covariance_matrix, precision_matrix, scale_tril):
     """The one matrix that was given, and its parameter's name.
 

@@ -58,6 +58,11 @@ def standard_normal(shape, dtype, device=None):
     return flambeau.empty(shape, dtype=dtype, device=device).normal_()
 
 
+# The names under which programs import these from PyTorch.
+_sum_rightmost = sum_rightmost
+_standard_normal = standard_normal
+
+
 def logits_to_probs(logits, is_binary=False):
     """Probabilities of log odds (is_binary), or of unnormalised log probabilities in the last dim."""
     return flambeau.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
