@@ -130,5 +130,5 @@ def run(check, case):
 
 def compare(check, case, record):
     """Differences from the recorded values of a case."""
-    tolerance = getattr(check, "TOLERANCES", {}).get(case, TOLERANCE)
+    tolerance = record["tolerances"].get(case, TOLERANCE)
     return differences(record["cases"][case], run(check, case), tolerance)
