@@ -89,3 +89,15 @@ def test_uninstall_restores():
         "assert 'torch' not in sys.modules and 'torch.nn' not in sys.modules\n"
         "assert flambeau.__version__ == own\n"
     )
+
+
+def test_libraries_find_an_installed_torch():
+    python(
+        "import importlib.metadata, importlib.util, flambeau.dropin\n"
+        "assert importlib.metadata.version('torch') == '2.13.0+flambeau'\n"
+        "import torch\n"
+        "assert torch.__version__ >= (2, 4) and torch.__version__ < '3'\n"
+        "assert importlib.util.find_spec('torch.nn') and not importlib.util.find_spec('torch.missing')\n"
+        "assert torch._C._log_api_usage_once('x') is None\n"
+        "assert torch._C._nn._parse_to('cpu', torch.float64)[:2] == (torch.device('cpu'), torch.float64)\n"
+    )

@@ -22,7 +22,7 @@ LAYERS = [
         "graph fx jit quantization compiler _dynamo _jit_internal export library onnx",
         "distributed package mobile",
         "vision audio text rec kernels launch",
-        "testing dropin demo cli __main__",
+        "testing dropin _private demo cli __main__",
     )
 ]
 LAYERS[1].add("")  # the package itself

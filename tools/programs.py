@@ -35,6 +35,7 @@ def run(name, only, verbose):
         check = harness.load(name)
     except Exception as error:
         row["failed"]["import"] = describe(error)
+        print(f"{name}: {row['failed']['import']}", flush=True)
         if verbose:
             traceback.print_exc()
         return row

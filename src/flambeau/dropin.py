@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import flambeau
+from flambeau import _private
 from flambeau.torch_version import TorchVersion
 
 NAMES = {
@@ -122,6 +123,9 @@ def install() -> None:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
         flambeau.__version__ = TorchVersion(TORCH_VERSION)
+        for name, value in _private.NAMES.items():
+            if not hasattr(flambeau._C, name):
+                setattr(flambeau._C, name, value)
 
 
 def uninstall() -> None:

@@ -82,8 +82,6 @@ def from_file(
         dtype: element type; the default dtype if None.
         requires_grad: whether operations on the result are recorded.
     """
-    import mmap
-
     from . import _C
     from .storage import UntypedStorage
 
@@ -91,15 +89,5 @@ def from_file(
     nbytes = size * dtype.itemsize
     if nbytes == 0:
         return flambeau.empty(0, dtype=dtype, requires_grad=requires_grad)
-    with open(filename, "a+b" if shared else "rb") as file:
-        length = file.seek(0, 2)
-        if length < nbytes:
-            if not shared:
-                raise RuntimeError(
-                    f"from_file: expected a file of at least {nbytes} bytes, got {length}"
-                )
-            file.truncate(nbytes)
-        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        mapping = mmap.mmap(file.fileno(), nbytes, access=access)
-    storage = _C._storage_over(mapping, 0, nbytes, UntypedStorage)
+    storage = UntypedStorage.from_file(filename, shared, nbytes)
     return _C._tensor_over(storage, dtype, 0, (size,), (1,)).requires_grad_(requires_grad)

@@ -6,6 +6,7 @@ Tensors share one storage when they are views of each other; saving and pickling
 from __future__ import annotations
 
 import copy
+import os
 from typing import Any, ClassVar
 
 import flambeau
@@ -57,8 +58,12 @@ class UntypedStorage(_C.StorageBase):
     """
 
     def __getitem__(self, index: int | slice) -> Any:
-        found = memoryview(self)[index]
-        return UntypedStorage(found) if isinstance(index, slice) else found
+        if not isinstance(index, slice):
+            return memoryview(self)[index]
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            raise RuntimeError(f"UntypedStorage: expected a slice of step 1, got {step}")
+        return _C._storage_over(self, start, max(stop - start, 0), UntypedStorage)
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
         view = memoryview(self)
@@ -136,6 +141,36 @@ class UntypedStorage(_C.StorageBase):
     def is_cuda(self) -> bool:
         """Always False."""
         return False
+
+    @classmethod
+    def from_file(
+        cls, filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0
+    ) -> UntypedStorage:
+        """The bytes of a file, mapped.
+
+        Args:
+            filename: path.
+            shared: True writes changes back to the file, which is made or extended to nbytes; False keeps them in
+                memory.
+            nbytes: size; with shared=False, 0 means the whole file.
+        """
+        import mmap
+
+        with open(filename, "a+b" if shared else "rb") as file:
+            length = file.seek(0, 2)
+            if not shared and nbytes == 0:
+                nbytes = length
+            if nbytes == 0:
+                return cls(0)
+            if length < nbytes:
+                if not shared:
+                    raise RuntimeError(
+                        f"from_file: expected a file of at least {nbytes} bytes, got {length}"
+                    )
+                file.truncate(nbytes)
+            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+            mapping = mmap.mmap(file.fileno(), nbytes, access=access)
+        return _C._storage_over(mapping, 0, nbytes, cls)
 
     @classmethod
     def from_buffer(cls, buffer: Any) -> UntypedStorage:

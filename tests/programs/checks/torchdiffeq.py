@@ -40,7 +40,7 @@ def adjoint():
 
 def event():
     def fall(t, state):
-        height, speed = state
+        speed = state[1]
         return speed, torch.full_like(speed, -9.81)
 
     state = (torch.tensor([10.0]), torch.tensor([0.0]))

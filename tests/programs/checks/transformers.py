@@ -28,7 +28,12 @@ from transformers import (
 
 PACKAGES = ("transformers", "tokenizers", "huggingface_hub", "safetensors")
 
-SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+SMALL = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
 VOCAB = 120
 
 
@@ -70,7 +75,13 @@ def roberta():
 
 def gpt2_model():
     config = GPT2Config(
-        vocab_size=VOCAB, n_positions=64, n_embd=32, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=1
+        vocab_size=VOCAB,
+        n_positions=64,
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        bos_token_id=0,
+        eos_token_id=1,
     )
     return GPT2LMHeadModel(config)
 
@@ -100,7 +111,13 @@ def vit():
 
 def t5():
     config = T5Config(
-        vocab_size=VOCAB, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0
+        vocab_size=VOCAB,
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_heads=4,
+        decoder_start_token_id=0,
     )
     ids, mask = tokens()
     return step(T5ForConditionalGeneration(config), input_ids=ids, attention_mask=mask, labels=ids)
@@ -109,7 +126,11 @@ def t5():
 def causal(model_class, config_class):
     def run():
         config = config_class(
-            vocab_size=VOCAB, num_key_value_heads=2, max_position_embeddings=64, pad_token_id=0, **SMALL
+            vocab_size=VOCAB,
+            num_key_value_heads=2,
+            max_position_embeddings=64,
+            pad_token_id=0,
+            **SMALL,
         )
         ids, mask = tokens()
         model = model_class(config)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import flambeau
 from flambeau import Tensor
 
 __all__ = [
+    "AuxOutput",
+    "AuxRequest",
     "BlockMask",
     "and_masks",
     "create_block_mask",
@@ -25,6 +27,20 @@ __all__ = [
 
 Mod = Callable[..., Tensor]
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+
+class AuxRequest(NamedTuple):
+    """What flex_attention shall give besides the output."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What it gave: logsumexp and maximum of the scores of each query."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
 
 
 def _indices(batch: int, heads: int, queries: int, keys: int, device: Any) -> list[Tensor]:
@@ -116,7 +132,7 @@ def flex_attention(
     return_lse: bool = False,
     kernel_options: Any = None,
     *,
-    return_aux: Any = None,
+    return_aux: AuxRequest | None = None,
 ) -> Any:
     """Attention whose scores pass through score_mod(score, batch, head, query, key) and the mask.
 
@@ -128,7 +144,8 @@ def flex_attention(
         score_mod: changes scores; None leaves them.
         block_mask: made by create_block_mask; None lets every query see every key.
         scale: 1 / sqrt(head_dim) by default.
-        return_lse: give (output, logsumexp of the scores), too.
+        return_lse: give (output, logsumexp of the scores).
+        return_aux: give (output, AuxOutput with what is asked for).
     Returns:
         Shape (batch, heads, queries, head_dim); rows without a visible key are 0.
     """
@@ -145,4 +162,7 @@ def flex_attention(
     lse = scores.logsumexp(-1)
     weights = (scores - lse.masked_fill(lse == -math.inf, 0.0).unsqueeze(-1)).exp()
     output = weights.to(query.dtype) @ value
+    if return_aux is not None:
+        largest = scores.amax(-1) if return_aux.max_scores else None
+        return output, AuxOutput(lse if return_aux.lse else None, largest)
     return (output, lse) if return_lse else output

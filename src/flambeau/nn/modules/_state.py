@@ -7,7 +7,7 @@ import flambeau
 from flambeau.nn.parameter import Parameter, is_lazy
 from flambeau.utils.hooks import RemovableHandle
 
-_EXTRA_STATE_KEY = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -86,7 +86,7 @@ class ModuleState:
                 if buffer is not None and name not in skipped:
                     destination[prefix + name] = buffer if keep_vars else buffer.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
-            destination[prefix + _EXTRA_STATE_KEY] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """Return an ordered dict of all parameters and persistent buffers by dotted name.
@@ -175,7 +175,7 @@ class ModuleState:
                 _load_one(self, name, key, param, state_dict[key], assign, error_msgs)
             elif strict:
                 missing_keys.append(key)
-        extra_key = prefix + _EXTRA_STATE_KEY
+        extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not ModuleState.set_extra_state:
             if extra_key in state_dict:
                 known += 1

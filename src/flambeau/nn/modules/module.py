@@ -9,7 +9,7 @@ from flambeau.nn.parameter import Buffer, Parameter
 from flambeau.utils.hooks import RemovableHandle
 
 from . import _hooks
-from ._state import ModuleState
+from ._state import _EXTRA_STATE_KEY_SUFFIX, ModuleState  # noqa: F401 - programs look for the suffix here
 
 __all__ = ["Module"]
 
