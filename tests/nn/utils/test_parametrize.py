@@ -266,7 +266,7 @@ def test_duplicates_keep_the_constraint(duplicate):
 def test_functional_call_goes_through_the_parametrization():
     layer = parametrized(nn.Linear(3, 3, bias=False))
     values = {"parametrizations.weight.original": flambeau.arange(9.0).reshape(3, 3)}
-    result = nn.utils.stateless.functional_call(layer, values, flambeau.ones(1, 3))
+    result = nn.utils.stateless._functional_call(layer, values, flambeau.ones(1, 3))
     assert result.tolist() == [[3, 10, 15]]
 
 

@@ -4,7 +4,8 @@ import pytest
 
 import flambeau
 from flambeau import nn
-from flambeau.nn.utils.stateless import functional_call
+from flambeau.nn.utils.stateless import _functional_call as functional_call
+from flambeau.nn.utils.stateless import functional_call as deprecated_call
 
 
 def test_given_values_are_used_and_put_back():
@@ -38,3 +39,8 @@ def test_strict_and_unknown_names():
         functional_call(layer, {"weight": flambeau.ones(1, 2)}, flambeau.ones(1, 2), strict=True)
     with pytest.raises(AttributeError):
         functional_call(layer, {"nothing": flambeau.ones(1)}, flambeau.ones(1, 2))
+
+
+def test_the_old_name_warns():
+    with pytest.warns(FutureWarning, match="torch.func"):
+        deprecated_call(nn.Linear(2, 2), {}, flambeau.ones(1, 2))

@@ -166,10 +166,6 @@ class SyncBatchNorm(_BatchNorm):
 
     def forward(self, input):
         self._check_input_dim(input)
-        if self.training:
-            raise ValueError(
-                "SyncBatchNorm expected input tensor to be on GPU or XPU or PrivateUse1"
-            )
         return super().forward(input)
 
     @classmethod

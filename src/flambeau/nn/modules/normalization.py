@@ -32,10 +32,29 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm under its old name, for (N, C, H, W) input."""
+    """Local response norm of (N, C, H, W) input in its old form.
+
+    Every channel after the first windows also counts the square of channel 0, because PyTorch's running sum never drops
+    it: the numbers of models trained with it depend on that.
+    """
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__(size, alpha, beta, k)
+
+    def forward(self, input):
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        square, channels = input * input, input.size(1)
+        half = int((self.size - 1) / 2)
+        padded = F.pad(square, (0, 0, 0, 0, half, half))
+        total = square
+        for shift in range(2 * half + 1):
+            if shift != half:
+                total = total + padded[:, shift : shift + channels]
+        if channels > half + 1:
+            kept = square[:, :1].expand(-1, channels - half - 1, -1, -1)
+            total = total + F.pad(kept, (0, 0, 0, 0, half + 1, 0))
+        return input * (total * (self.alpha / self.size) + self.k).pow(-self.beta)
 
 
 class LayerNorm(Module):

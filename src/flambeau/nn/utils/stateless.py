@@ -1,6 +1,7 @@
 """functional_call: run a module with other parameters and buffers."""
 
 import contextlib
+import warnings
 
 __all__ = ["functional_call"]
 
@@ -75,7 +76,7 @@ def _swapped(module, given, tie_weights, strict):
             table[name] = value
 
 
-def functional_call(
+def _functional_call(
     module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False
 ):
     """Run module(*args, **kwargs) with the given tensors in place of its parameters and buffers.
@@ -110,3 +111,18 @@ def functional_call(
         args = (args,)
     with _swapped(module, given, tie_weights, strict):
         return module(*args, **(kwargs or {}))
+
+
+def functional_call(
+    module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False
+):
+    """Deprecated form of flambeau.func.functional_call."""
+    warnings.warn(
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+        "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return _functional_call(
+        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
