@@ -61,6 +61,15 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, std::int64_
   Tensor result = zeros({num_weights, width}, grad.dtype());
   const Tensor rows = checked_rows(indices, num_weights), values = contiguous(grad);
   const auto* at = rows.data<std::int64_t>();
+  const RowTable* loops = row_table(grad.dtype());
+  if (loops != nullptr && !scale_grad_by_freq) {
+    for_column_blocks(rows.numel(), width, [&](std::int64_t first, std::int64_t count) {
+      const std::int64_t offset = first * grad.itemsize();
+      loops->add_rows(static_cast<char*>(result.data()) + offset, width,
+                      static_cast<const char*>(values.data()) + offset, width, at, rows.numel(), count, padding_idx);
+    });
+    return result;
+  }
   std::vector<std::int64_t> counts;
   if (scale_grad_by_freq) {
     counts.assign(static_cast<std::size_t>(num_weights), 0);

@@ -166,6 +166,21 @@ void check_source(const char* op, const Tensor& input, std::int64_t d, const Ten
         input.sizes(), " source.shape = ", source.sizes());
 }
 
+// index_add of a matrix' rows: a block of columns at a time, each in order of the index.
+bool add_matrix_rows(const Tensor& target, const Tensor& from, std::int64_t d, const Positions& values) {
+  const RowTable* loops = row_table(target.dtype());
+  if (loops == nullptr || d != 0 || target.dim() != 2 || target.strides()[1] != 1 || from.strides()[1] != 1)
+    return false;
+  const std::int64_t item = target.itemsize();
+  for_column_blocks(static_cast<std::int64_t>(values.size()), target.sizes()[1],
+                    [&](std::int64_t first, std::int64_t width) {
+                      loops->add_rows(static_cast<char*>(target.data()) + first * item, target.strides()[0],
+                                      static_cast<const char*>(from.data()) + first * item, from.strides()[0],
+                                      values.data(), static_cast<std::int64_t>(values.size()), width, -1);
+                    });
+  return true;
+}
+
 Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha,
                  const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_add");
@@ -183,6 +198,7 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, con
     fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", d, " with size ", target.sizes()[d]);
   });
   const bool scaled = !alpha.equals(1);
+  if (!scaled && add_matrix_rows(target, from, d, values)) return result;
   dispatch_all(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* a_data = target.data<T>();

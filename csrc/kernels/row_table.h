@@ -2,8 +2,10 @@
 // copies, range checks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "core/parallel.h"
 #include "kernels/level_table.h"
 
 namespace flambeau {
@@ -22,7 +24,18 @@ struct Bag {
 struct RowTable {
   // out[k] = sum over the bag's rows of factor * table[row][k], in order; half types add up in float.
   void (*sum_bag)(const Bag& bag, void* out) noexcept;
+  // to[index[i]] += from[i] for n rows of `width` elements, in order; strides in elements. The row `padding` is left
+  // out.
+  void (*add_rows)(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride,
+                   const std::int64_t* index, std::int64_t n, std::int64_t width, std::int64_t padding) noexcept;
 };
+
+// fn(first column, number of columns) over threads, for work on `rows` rows that keeps their order in each column.
+template <class F>
+void for_column_blocks(std::int64_t rows, std::int64_t columns, F&& fn) {
+  const std::int64_t width = std::max<std::int64_t>(32768 / std::max<std::int64_t>(rows, 1), 32);
+  parallel_for(0, columns, width, [&](std::int64_t begin, std::int64_t end) { fn(begin, end - begin); });
+}
 
 inline const RowTable* row_table(DType dtype) noexcept {
   return static_cast<const RowTable*>(find_table(TableId::Rows, dtype));

@@ -64,6 +64,12 @@ std::int64_t lines_grain(std::int64_t length) {
   return std::max<std::int64_t>(32768 / std::max<std::int64_t>(length, 1), 1);
 }
 
+template <class T>
+void gather_strided(T* out, std::int64_t out_stride, const std::int64_t* index, std::int64_t index_stride,
+                    const T* source, std::int64_t step, std::int64_t source_stride, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i * out_stride] = source[index[i * index_stride] * step + i * source_stride];
+}
+
 // Lines along the last dim, whichever dim the index counts in, unless that one is short; a line's indices are checked
 // just before their use.
 template <class T>
@@ -88,7 +94,7 @@ void gather_lines(const Tensor& target, const Tensor& index, const Tensor& sourc
     if (st == 1 && si == 1 && ss == 0 && step == 1) {
       for (std::int64_t i = 0; i < count; ++i) out_line[i] = in_line[index_line[i]];
     } else {
-      for (std::int64_t i = 0; i < count; ++i) out_line[i * st] = in_line[index_line[i * si] * step + i * ss];
+      gather_strided(out_line, st, index_line, si, in_line, step, ss, count);
     }
   };
   if (walk.lines() == 1) {
@@ -135,10 +141,11 @@ struct Scatter {
   Tensor source;  // at least 1-d; undefined for a scalar
   std::int64_t dim = 0;
   bool empty = false;
+  bool unchecked = false;  // the index is one line, to be checked as it is used
 };
 
 Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor* src,
-                const Out& out) {
+                const Out& out, bool check_lines = true) {
   Scatter plan;
   plan.dim = wrap_dim(dim, input.dim(), op);
   if (index.numel() != 0) check_index_dtype(index, "scatter");
@@ -169,7 +176,9 @@ Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Ten
     plan.index = index_as_int64(at_least_1d(index));
     check(!plan.index.is_meta() && (src == nullptr || !src->is_meta()), ErrorKind::NotImplemented, op,
           ": expected tensors on one device, got cpu and meta.");
-    check_bounds(plan.index, plan.dim, at_least_1d(input).sizes()[plan.dim]);
+    // A result of its own that is dropped on an error needs no check ahead of the first write.
+    plan.unchecked = !check_lines && !out.inplace && index.dim() == 1 && plan.index.is_contiguous();
+    if (!plan.unchecked) check_bounds(plan.index, plan.dim, at_least_1d(input).sizes()[plan.dim]);
   }
   if (out.inplace) {
     plan.result = out[0];
@@ -228,6 +237,12 @@ void run_scatter_rows(const Scatter& plan, const T* value, IntSpan source_stride
   });
 }
 
+// Everything by value: a store to the line must not make the compiler fetch captured variables again.
+template <class T, class F>
+void scatter_line(T* line, const std::int64_t* at, const T* source, std::int64_t n, F fn) {
+  for (std::int64_t i = 0; i < n; ++i) fn(line[at[i]], source[i]);
+}
+
 // fn(target element, source element) for each index, line by line. Lines never share a target element.
 template <class T, class F>
 void run_scatter(const Scatter& plan, const T* value, F&& fn) {
@@ -244,10 +259,7 @@ void run_scatter(const Scatter& plan, const T* value, F&& fn) {
   parallel_for(0, walk.lines(), lines_grain(n), [&](std::int64_t begin, std::int64_t end) {
     walk.run(begin, end, [&](const std::int64_t* o) {
       if (st == 1 && si == 1 && ss == 1) {
-        T* line = to + o[0];
-        const T* source = from + o[2];
-        const std::int64_t* at = values + o[1];
-        for (std::int64_t i = 0; i < n; ++i) fn(line[at[i]], source[i]);
+        scatter_line(to + o[0], values + o[1], from + o[2], n, fn);
         return;
       }
       for (std::int64_t i = 0; i < n; ++i) fn(to[o[0] + values[o[1] + i * si] * st], from[o[2] + i * ss]);
@@ -328,16 +340,23 @@ Tensor scatter_src_op(const Tensor& input, std::int64_t dim, const Tensor& index
 // zeros of its own, which are added up at the end.
 template <class T>
 void add_line(const Scatter& plan, std::int64_t parts) {
+  constexpr std::int64_t together = 2048;
   const std::int64_t n = plan.index.numel(), size = plan.target.numel(), share = (n + parts - 1) / parts;
   T* to = plan.target.data<T>();
   const T* source = plan.source.data<T>();
   const auto* at = plan.index.data<std::int64_t>();
+  const IndexTable& lists = index_table();
   Scratch<T> sums((parts - 1) * size);
   parallel_for(0, parts, 1, [&](std::int64_t part, std::int64_t) {
     T* line = part == 0 ? to : sums.data() + (part - 1) * size;
     if (part != 0) std::memset(static_cast<void*>(line), 0, sizeof(T) * static_cast<std::size_t>(size));
-    for (std::int64_t i = part * share; i < std::min(n, (part + 1) * share); ++i)
-      line[at[i]] = arith::add(line[at[i]], source[i]);
+    const std::int64_t stop = std::min(n, (part + 1) * share);
+    for (std::int64_t begin = part * share; begin < stop; begin += together) {
+      const std::int64_t end = std::min(stop, begin + together);
+      if (plan.unchecked && !lists.in_range(at + begin, end - begin, size)) [[unlikely]]
+        fail_bounds(plan.index, plan.dim, size);
+      scatter_line(line, at + begin, source + begin, end - begin, [](T& a, const T& b) { a = arith::add(a, b); });
+    }
   });
   parallel_for(0, size, 32768, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = 1; part < parts; ++part) {
@@ -356,12 +375,16 @@ void add_all(const Scatter& plan) {
     const std::int64_t parts = std::min({n / (4 * plan.target.numel()), n / kIndexBlock, std::int64_t{8}});
     if (line && parts > 1) return add_line<T>(plan, parts);
   }
+  if (plan.unchecked) check_bounds(plan.index, plan.dim, plan.target.sizes()[plan.dim]);
   add_or_multiply<T>(plan, nullptr, true);
 }
 
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src, const Out& out) {
-  const Scatter plan = prepare("scatter_add", input, dim, index, &src, out);
-  if (plan.empty) return plan.result;
+  const Scatter plan = prepare("scatter_add", input, dim, index, &src, out, false);
+  if (plan.empty) {
+    if (plan.unchecked) check_bounds(plan.index, plan.dim, plan.result.numel());
+    return plan.result;
+  }
   dispatch_all(input.dtype(), [&](auto tag) { add_all<typename decltype(tag)::type>(plan); });
   return plan.result;
 }

@@ -97,6 +97,17 @@ void sum_bag(const Bag& bag, void* out) noexcept {
     sum_bag_of<T, false>(bag, share, static_cast<T*>(out));
 }
 
+template <class T>
+void add_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, const std::int64_t* index,
+              std::int64_t n, std::int64_t width, std::int64_t padding) noexcept {
+  const auto* x = static_cast<const T*>(from);
+  for (std::int64_t i = 0; i < n; ++i, x += from_stride) {
+    if (index[i] == padding) continue;
+    T* y = static_cast<T*>(to) + index[i] * to_stride;
+    apply<Lane<T>>(width, [&](auto get, auto keep) { keep(y, get(y) + get(x)); });
+  }
+}
+
 bool in_range(const std::int64_t* index, std::int64_t n, std::int64_t limit) noexcept {
   std::uint64_t outside = 0;  // sign bits: no branch per element, and no unsigned comparison, which few levels have
   for (std::int64_t i = 0; i < n; ++i) {
@@ -144,7 +155,7 @@ void copy_rows(void* out, const void* table, std::int64_t stride, const std::int
 
 template <class T>
 void add_rows_of() {
-  static constexpr RowTable table{&sum_bag<T>};
+  static constexpr RowTable table{&sum_bag<T>, &add_rows<T>};
   add_table(TableId::Rows, dtype_of<T>, &table, kLevel);
 }
 
