@@ -20,6 +20,9 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+// Null for dtypes that have no loops; under int64 there is another kind of table.
+const RowTable* row_loops(DType dtype) { return is_floating(dtype) ? row_table(dtype) : nullptr; }
+
 Tensor int64_list(const Tensor& indices, const char* name) {
   check(!indices.is_meta(), ErrorKind::NotImplemented, name, ": there are no sparse tensors on meta.");
   check(is_integral(indices.dtype(), false), ErrorKind::Runtime, name, ": expected integer indices, got ",
@@ -306,7 +309,7 @@ Tensor csr_mm(const Tensor& pointers, const Tensor& columns, const Tensor& value
         other.sizes(), " and ", name_of(values.dtype()), ".");
   const std::int64_t height = other.sizes()[0], width = other.sizes()[1];
   const Rows a = checked_rows(pointers, columns, values, height, "mm");
-  const RowTable* loops = width > 1 ? row_table(values.dtype()) : nullptr;
+  const RowTable* loops = width > 1 ? row_loops(values.dtype()) : nullptr;
   Tensor result = loops != nullptr ? empty({a.count, width}, values.dtype()) : zeros({a.count, width}, values.dtype());
   if (result.numel() == 0) return result;
   const Tensor table = other.strides()[1] == 1 || width == 1 ? other : contiguous(other);

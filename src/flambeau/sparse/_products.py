@@ -196,13 +196,13 @@ def sparse_mm(mat1, mat2):
             return ops.mm(mat1, mat2)
         return _product(mat1, mat2)
     return (
-        _SparseProduct.apply(mat1, mat2)
+        _Functions.apply("product", mat1, mat2)
         if (mat1.requires_grad or mat2.requires_grad)
         else ops.mm(mat1, mat2)
     )
 
 
-def _make_sparse_product():
+def _make_functions():
     from ..autograd import Function
 
     class SparseProduct(Function):
@@ -218,28 +218,53 @@ def _make_sparse_product():
             mat1, mat2 = ctx.saved_tensors
             of_first = of_second = None
             if ctx.needs_input_grad[0]:
-                of_first = native._mask(
-                    ops.mm(grad, _adjoint(mat2)), mat1.coalesce() if mat1.is_sparse else mat1
-                )
+                of_first = native._mask(ops.mm(grad, _adjoint(mat2)), _pattern(mat1))
             if ctx.needs_input_grad[1]:
-                of_second = native._mask(
-                    ops.mm(_adjoint(mat1), grad), mat2.coalesce() if mat2.is_sparse else mat2
-                )
+                of_second = native._mask(ops.mm(_adjoint(mat1), grad), _pattern(mat2))
             return of_first, of_second
 
-    return SparseProduct
+    class SampledAddmm(Function):
+        """The gradient of the sparse input is that of the result, whatever its layout."""
+
+        @staticmethod
+        def forward(ctx, input, mat1, mat2, beta, alpha):
+            ctx.save_for_backward(input, mat1, mat2)
+            ctx.factors = beta, alpha
+            return _sampled(input, mat1, mat2, beta, alpha)
+
+        @staticmethod
+        def backward(ctx, grad):
+            input, mat1, mat2 = ctx.saved_tensors
+            beta, alpha = (complex(x).conjugate() if isinstance(x, complex) else x for x in ctx.factors)
+            of_first = of_second = None
+            kept = native._mask(grad, input.detach())
+            if ctx.needs_input_grad[1]:
+                of_first = _batched_mm(kept, mat2.mH) * alpha
+            if ctx.needs_input_grad[2]:
+                of_second = _batched_mm(kept.transpose(-2, -1), mat1.conj()).mT * alpha
+            return grad * beta, of_first, of_second, None, None
+
+    return {"product": SparseProduct, "sampled": SampledAddmm}
 
 
-class _SparseProduct:
+def _pattern(matrix):
+    return matrix.coalesce() if matrix.is_sparse else matrix
+
+
+def _batched_mm(sparse, dense):
+    return sparse @ dense if sparse.ndim == 2 else sparse.to_dense() @ dense
+
+
+class _Functions:
     """Made on first use: flambeau.autograd stays unloaded until then."""
 
     made = None
 
     @classmethod
-    def apply(cls, mat1, mat2):
+    def apply(cls, name, *arguments):
         if cls.made is None:
-            cls.made = _make_sparse_product()
-        return cls.made.apply(mat1, mat2)
+            cls.made = _make_functions()
+        return cls.made[name].apply(*arguments)
 
 
 def _adjoint(matrix):
@@ -317,28 +342,18 @@ def sampled_addmm(input, mat1, mat2, beta=1.0, alpha=1.0):
         raise RuntimeError(
             f"sampled_addmm: expected tensors of one dtype, got {input.dtype}, {mat1.dtype} and {mat2.dtype}."
         )
-    if parts(input).batch_dim:
-        return _sampled_batches(input, mat1, mat2, beta, alpha)
+    return _Functions.apply("sampled", input, mat1, mat2, beta, alpha)
+
+
+def _sampled(input, mat1, mat2, beta, alpha):
     content = parts(input)
-    rows = native._rows_of(content.compressed, content.nnz)
-    found = native._sampled_mm(mat1, mat2.mT, rows, content.plain)
+    if content.batch_dim:
+        found = parts(native._sparse_mask(mat1 @ mat2, input, True)).values
+    else:
+        rows = native._rows_of(content.compressed, content.nnz)
+        found = native._sampled_mm(mat1, mat2.mT, rows, content.plain)
     found = found if alpha == 1 else found * alpha
-    if beta != 0:
-        found = found + native.values(input) * beta
-    return native._compressed_from_parts(
-        content.compressed, content.plain, found, input.shape, "torch.sparse_csr"
-    )
-
-
-def _sampled_batches(input, mat1, mat2, beta, alpha):
-    content = parts(input)
-    product = mat1 @ mat2
-    found = native._raw_values(native._sparse_mask(product, input, True)) * alpha
-    if beta != 0:
-        found = found + native.values(input) * beta
-    return native._compressed_from_parts(
-        content.compressed, content.plain, found, input.shape, "torch.sparse_csr"
-    )
+    return content.with_values(found if beta == 0 else found + content.values * beta)
 
 
 def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
