@@ -180,12 +180,12 @@ _LAZY = {
 
 def __getattr__(name):
     if name in _LAZY:
-        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+        value = getattr(importlib.import_module(f".{_LAZY[name]}", __package__), name)
     elif name in _SUBMODULES:
         try:
-            value = importlib.import_module(f".{name}", __name__)
+            value = importlib.import_module(f".{name}", __package__)
         except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
+            if error.name != f"{__package__}.{name}":
                 raise
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
     elif name.startswith("_") and callable(vars(ops).get(name)):  # star imports leave these out

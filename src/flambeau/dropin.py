@@ -123,6 +123,9 @@ def install() -> None:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
         flambeau.__version__ = TorchVersion(TORCH_VERSION)
+        flambeau.__name__ = (
+            "torch"  # what programs that patch PyTorch look for; imports go by __package__
+        )
         for name, value in _private.NAMES.items():
             if not hasattr(flambeau._C, name):
                 setattr(flambeau._C, name, value)
@@ -137,10 +140,12 @@ def uninstall() -> None:
         if _is_ours(name):
             del sys.modules[name]
     flambeau.__version__ = _own_version
+    flambeau.__name__ = "flambeau"
 
 
 def _is_ours(name: str) -> bool:
-    return sys.modules[name].__name__.partition(".")[0] == "flambeau"
+    module = sys.modules[name]
+    return module is flambeau or module.__name__.partition(".")[0] == "flambeau"
 
 
 _own_version = flambeau.__version__
