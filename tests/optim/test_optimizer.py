@@ -123,3 +123,40 @@ def test_sparse_adam_refuses_dense_gradients():
     params[0].grad = flambeau.ones(2)
     with pytest.raises(RuntimeError, match="does not support dense gradients"):
         optim.SparseAdam(params).step()
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam, optim.AdamW, optim.Adagrad])
+def test_fused_excludes_other_forms(kind):
+    param = [nn.Parameter(flambeau.ones(1))]
+    with pytest.raises(RuntimeError, match="`fused` and `foreach`"):
+        kind(param, fused=True, foreach=True)
+    with pytest.raises(RuntimeError, match="`differentiable`"):
+        kind(param, fused=True, differentiable=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        optim.SGD,
+        optim.Adam,
+        optim.AdamW,
+        optim.Adamax,
+        optim.NAdam,
+        optim.RAdam,
+        optim.Adagrad,
+        optim.Adadelta,
+        optim.RMSprop,
+        optim.Rprop,
+        optim.ASGD,
+    ],
+)
+def test_differentiable_steps_can_be_differentiated(kind):
+    start = flambeau.tensor([0.5, -1.0], requires_grad=True)
+    param = start.clone()
+    optimizer = kind([param], lr=0.1, differentiable=True)
+    param.grad = start**2
+    for _ in range(2):
+        optimizer.step()
+    (gradient,) = flambeau.autograd.grad(param.sum(), start)
+    assert gradient.isfinite().all()
+    assert gradient.abs().sum() > 0

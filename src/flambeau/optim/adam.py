@@ -29,7 +29,14 @@ class Adam(Optimizer):
         self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
         maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
     ):  # fmt: skip
-        check_settings(lr=lr, eps=eps, betas=betas, weight_decay=weight_decay)
+        check_settings(
+            lr=lr, eps=eps, betas=betas, weight_decay=weight_decay, foreach=foreach, fused=fused,
+            differentiable=differentiable,
+        )  # fmt: skip
+        if isinstance(lr, flambeau.Tensor) and foreach and not capturable:
+            raise ValueError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -124,7 +131,8 @@ def _differentiable_step(group, params, grads, averages, squares, largest, steps
             largest[i].copy_(flambeau.maximum(largest[i].clone(), squares[i]))
             second = largest[i]
         denominator = second.sqrt() / (1 - beta2**count) ** 0.5 + group["eps"]
-        param.addcdiv_(averages[i], denominator, value=-step_size)
+        # A copy: the next step changes the average that backward of this one reads.
+        param.addcdiv_(averages[i].clone(), denominator, value=-step_size)
 
 
 class AdamW(Adam):

@@ -6,7 +6,7 @@ import flambeau
 from flambeau import ops
 
 from .adaptive import _set_defaults
-from .optimizer import ElementwiseOptimizer, Optimizer, check_settings, entries, new_step
+from .optimizer import ElementwiseOptimizer, Optimizer, check_settings, entries, new_step, own
 
 __all__ = ["ASGD", "Adamax", "NAdam", "RAdam", "SparseAdam"]
 
@@ -62,7 +62,7 @@ class Adamax(ElementwiseOptimizer):
         magnitude = grad.abs().add_(group["eps"])
         state["exp_inf"].copy_(flambeau.maximum(state["exp_inf"].mul(beta2), magnitude))
         rate = float(group["lr"]) / (1 - beta1 ** state["step"].item())
-        param.addcdiv_(state["exp_avg"], state["exp_inf"], value=-rate)
+        param.addcdiv_(own(state["exp_avg"], group), own(state["exp_inf"], group), value=-rate)
 
 
 class _TwoMoments(ElementwiseOptimizer):
@@ -149,7 +149,9 @@ class NAdam(_TwoMoments):
         denominator = state["exp_avg_sq"].div(1 - beta2**step).sqrt().add(group["eps"])
         param.addcdiv_(grad, denominator, value=-lr * (1.0 - mu) / (1.0 - product))
         param.addcdiv_(
-            state["exp_avg"], denominator, value=-lr * mu_next / (1.0 - product * mu_next)
+            own(state["exp_avg"], group),
+            denominator,
+            value=-lr * mu_next / (1.0 - product * mu_next),
         )
 
 

@@ -3,7 +3,7 @@
 import flambeau
 from flambeau import ops
 
-from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step
+from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, own
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop", "Rprop"]
 
@@ -32,7 +32,10 @@ class Adagrad(ElementwiseOptimizer):
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
         maximize=False, differentiable=False, fused=None,
     ):  # fmt: skip
-        check_settings(lr=lr, weight_decay=weight_decay, eps=eps)
+        check_settings(
+            lr=lr, weight_decay=weight_decay, eps=eps, foreach=foreach, fused=fused,
+            differentiable=differentiable,
+        )  # fmt: skip
         if not 0.0 <= lr_decay:
             raise ValueError(f"Invalid lr_decay value: {lr_decay}")
         if not 0.0 <= initial_accumulator_value:
@@ -89,7 +92,7 @@ class Adagrad(ElementwiseOptimizer):
             _sparse_adagrad(param, grad.coalesce(), state["sum"], rate, group["eps"])
             return
         state["sum"].addcmul_(grad, grad, value=1)
-        param.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
+        param.addcdiv_(grad, state["sum"].sqrt().add(group["eps"]), value=-rate)
 
 
 def _sparse_adagrad(param, grad, total, rate, eps):
@@ -304,5 +307,5 @@ class Rprop(ElementwiseOptimizer):
         state["step_size"].mul_(factor).clamp_(smallest, largest)
         # No step (and no memory of this gradient) where the sign changed.
         grad = flambeau.where(sign < 0, flambeau.zeros_like(grad), grad)
-        param.addcmul_(grad.sign(), state["step_size"], value=-1)
+        param.addcmul_(grad.sign(), own(state["step_size"], group), value=-1)
         state["prev"].copy_(grad)

@@ -339,6 +339,11 @@ def check_settings(**settings):
             raise ValueError("Tensor lr must be 1-element")
         if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
+    if settings.get("fused"):
+        if settings.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if settings.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     for name, text in (
         ("eps", "epsilon"),
         ("momentum", "momentum"),
@@ -352,6 +357,11 @@ def check_settings(**settings):
         for i, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def own(value, group):
+    """A copy for ops that keep their arguments for backward, when the state changes in the next step."""
+    return value.clone() if group["differentiable"] else value
 
 
 def new_step():

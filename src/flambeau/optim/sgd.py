@@ -22,7 +22,10 @@ class SGD(Optimizer):
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
         foreach=None, differentiable=False, fused=None,
     ):  # fmt: skip
-        check_settings(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        check_settings(
+            lr=lr, momentum=momentum, weight_decay=weight_decay, foreach=foreach, fused=fused,
+            differentiable=differentiable,
+        )  # fmt: skip
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
