@@ -26,10 +26,20 @@ if __name__ == "__main__":
     lines = []
     for name in cases.optimizers(torch):
         for complex_valued in (False, True):
+            if complex_valued and name in cases.REAL_ONLY:
+                continue
             key = f"{name}_complex" if complex_valued else name
             lines.append(
                 f"{json.dumps(key)}: {json.dumps(rounded(cases.trajectory(name, torch, complex_valued)))}"
             )
+    for name in cases.optimizers(torch):
+        for dtype in ("float32", "float64", "complex64"):
+            if name.startswith(("lbfgs", "sgd_maximize")) or (
+                name in cases.REAL_ONLY and dtype == "complex64"
+            ):
+                continue
+            key = json.dumps(f"long_{name}_{dtype}")
+            lines.append(f"{key}: {json.dumps(rounded(cases.long_run(name, torch, dtype)))}")
     for name in cases.schedules(torch):
         lines.append(
             f"{json.dumps('schedule_' + name)}: {json.dumps(rounded(cases.rates(name, torch)))}"

@@ -31,9 +31,14 @@ def optimizers(T):
         ),
         "rprop": lambda p: O.Rprop(p, lr=0.1),
         "asgd": lambda p: O.ASGD(p, lr=0.1, t0=2, weight_decay=0.01),
+        "adafactor": lambda p: O.Adafactor(p, lr=0.1, weight_decay=0.01),
+        "muon": lambda p: O.Muon(p[:1], lr=0.1),
         "lbfgs": lambda p: O.LBFGS(p, lr=0.5, max_iter=3),
         "lbfgs_wolfe": lambda p: O.LBFGS(p, line_search_fn="strong_wolfe", max_iter=4),
     }
+
+
+REAL_ONLY = ("adafactor", "muon")
 
 
 def parameters(T, complex_valued):
@@ -79,6 +84,19 @@ def trajectory(name, T, complex_valued=False, steps=5):
     if name.startswith("lbfgs"):
         state = {}  # the history is our own
     return [losses, [p.detach().reshape(-1).tolist() for p in flat], state, groups, repr(optimizer)]
+
+
+def long_run(name, T, dtype, steps=50):
+    """Values of single or double precision parameters after many steps."""
+    params = parameters(T, dtype.startswith("complex"))
+    params = [T.nn.Parameter(p.detach().to(getattr(T, dtype))) for p in params]
+    optimizer = optimizers(T)[name](params)
+    closure = closure_for(optimizer, params)
+    for _ in range(steps):
+        closure()
+        optimizer.step()
+    flat = [T.view_as_real(p) if p.is_complex() else p for p in params]
+    return [p.detach().double().reshape(-1).tolist() for p in flat]
 
 
 def schedules(T):

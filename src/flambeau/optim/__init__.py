@@ -1,26 +1,38 @@
 """Optimizers and learning rate schedules."""
 
 from . import lr_scheduler, optimizer, swa_utils
-from .adam import Adam, AdamW
-from .adam_variants import ASGD, Adamax, NAdam, RAdam, SparseAdam
-from .adaptive import Adadelta, Adagrad, RMSprop, Rprop
+from .adadelta import Adadelta
+from .adafactor import Adafactor
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .asgd import ASGD
 from .lbfgs import LBFGS
+from .muon import Muon
+from .nadam import NAdam
 from .optimizer import (
     Optimizer,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

@@ -1,11 +1,11 @@
-"""Adam and AdamW. The step is one fused op per group."""
+"""Adam. The step is one fused op per group."""
 
 import flambeau
 from flambeau import ops
 
 from .optimizer import Optimizer, check_settings, new_step
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam"]
 
 
 class Adam(Optimizer):
@@ -133,25 +133,3 @@ def _differentiable_step(group, params, grads, averages, squares, largest, steps
         denominator = second.sqrt() / (1 - beta2**count) ** 0.5 + group["eps"]
         # A copy: the next step changes the average that backward of this one reads.
         param.addcdiv_(averages[i].clone(), denominator, value=-step_size)
-
-
-class AdamW(Adam):
-    """Adam with decoupled weight decay: p shrinks by lr * weight_decay in each step.
-
-    References:
-        Loshchilov, Hutter, "Decoupled Weight Decay Regularization", 2017, arXiv:1711.05101.
-    """
-
-    def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
-        foreach=None, capturable=False, differentiable=False, fused=None,
-    ):  # fmt: skip
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-            capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
-        )  # fmt: skip
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group["decoupled_weight_decay"] = True

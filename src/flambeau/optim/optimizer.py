@@ -440,3 +440,13 @@ class ElementwiseOptimizer(Optimizer):
 def entries(states, name):
     """One entry of every state."""
     return [state[name] for state in states]
+
+
+def set_defaults(optimizer, **defaults):
+    """Settings that states of older versions lack; step counts that are numbers become tensors."""
+    for group in optimizer.param_groups:
+        for name, value in defaults.items():
+            group.setdefault(name, value)
+    for entry in optimizer.state.values():
+        if "step" in entry and not isinstance(entry["step"], flambeau.Tensor):
+            entry["step"] = flambeau.tensor(float(entry["step"]), dtype=flambeau.float32)
