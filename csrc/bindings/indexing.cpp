@@ -392,6 +392,8 @@ int tensor_assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
           return 0;
         }
         assign(tensor_of(self), index, value);
+        if (warnings_pending()) [[unlikely]]
+          emit_queued_warnings();
         return 0;
       },
       -1);

@@ -40,6 +40,8 @@ const Table table;
 
 DType combine(DType higher, DType lower, bool has_higher) {
   if (!has_higher) return lower;
+  // A complex operand of lower rank makes the result complex, in the precision of the higher one.
+  if (is_complex(lower) && is_floating(higher) && higher != DType::Float16) return to_complex(higher);
   if (category(lower) > category(higher)) return promote_types(higher, lower);
   return higher;
 }

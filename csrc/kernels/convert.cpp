@@ -24,6 +24,12 @@ Tensor contiguous_op(const Tensor& input, MemoryFormat format) {
   return clone_op(input, format);
 }
 
+void warn_if_imaginary_is_lost(DType from, DType to) {
+  if (!is_complex(from) || is_complex(to) || to == DType::Bool) [[likely]]
+    return;
+  queue_warning("Casting complex values to real discards the imaginary part. Take .real if that is meant.");
+}
+
 Tensor convert_to(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device, bool copy,
                   std::optional<MemoryFormat> format) {
   const DType type = dtype.value_or(input.dtype());
@@ -33,6 +39,7 @@ Tensor convert_to(const Tensor& input, std::optional<DType> dtype, std::optional
   if (!copy && type == input.dtype() && where == input.device() && same_layout) return input;
   if (where == input.device()) {
     if (type == input.dtype()) return clone_op(input, layout);
+    warn_if_imaginary_is_lost(input.dtype(), type);
     const Tensor result = empty_like(input, type, layout);
     if (!result.is_meta()) copy_into(result, input);
     return result;
@@ -92,6 +99,7 @@ Tensor copy_op(const Tensor& input, const Tensor& src, bool, const Out& out) {
   if (result.numel() == 0) return result;
   // The same elements in the same places: nothing to do (x.copy_(x)).
   if (source.storage() == result.storage()) { check_no_partial_overlap(result, source, "copy_"); }
+  warn_if_imaginary_is_lost(source.dtype(), result.dtype());
   copy_into(result, source);
   return result;
 }

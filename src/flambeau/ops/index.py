@@ -175,17 +175,16 @@ def reduced_vjp(grad, input, source, result, reduce, include_self, needs, places
         grad_input, grad_source = grad, places.take(grad)
     elif reduce == "prod":
         input_without_zeros = input.masked_fill(input == 0, 1)
-        grad_input = (
-            grad * places.prod(input_without_zeros, source, include_self) / input_without_zeros
-        )
+        without_self = places.prod(input_without_zeros, source, include_self) / input_without_zeros
+        grad_input = grad * without_self.conj()
         # A factor that is the only zero of its product gets the product of the others; elsewhere, divide.
         is_zero = source == 0
         zeros_beside = places.take(places.add(zeros_like(input), is_zero.to(input.dtype)))
         only_zero = is_zero & (zeros_beside == 1)
         others = places.take(
-            grad * places.prod(input, source.masked_fill(only_zero, 1), include_self)
+            grad * places.prod(input, source.masked_fill(only_zero, 1), include_self).conj()
         )
-        divided = places.take(grad * result) / source.masked_fill(is_zero, 1)
+        divided = places.take(grad * result.conj()) / source.masked_fill(is_zero, 1).conj()
         grad_source = others.masked_fill(~only_zero, 0) + divided.masked_fill(only_zero, 0)
     elif reduce == "mean":
         count = places.add(ones_like(grad) if include_self else zeros_like(grad), ones_like(source))
