@@ -89,6 +89,12 @@ def test_copies_and_pickles(expression):
         flambeau.testing.assert_close(other.log_prob(value), expected)
 
 
+def test_transforms_are_named_by_the_public_module_in_files():
+    for name in D.transforms.__all__:
+        if isinstance(getattr(D, name), type):
+            assert getattr(D, name).__module__ == "flambeau.distributions.transforms"
+
+
 @ALL
 def test_enumerated_support(expression):
     d = build(expression)

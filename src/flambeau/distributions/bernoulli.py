@@ -24,17 +24,14 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
     support = constraints.boolean
     has_enumerate_support = True
     _mean_carrier_measure = 0
-    _batched = {"probs": 0, "logits": 0}
+    _batched = {"probs": 0, "logits": 0, "_param": 0}
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         given = self._take(probs, logits)
         (value,) = broadcast_all(probs if given == "probs" else logits)
         setattr(self, given, value)
+        self._param = value
         super().__init__(value.size(), validate_args=validate_args)
-
-    @property
-    def _param(self):
-        return getattr(self, self._parameter)
 
     @property
     def mean(self):

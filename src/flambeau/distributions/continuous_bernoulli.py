@@ -30,7 +30,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
-    _batched = {"probs": 0, "logits": 0, "_lims": None}
+    _batched = {"probs": 0, "logits": 0, "_param": 0, "_lims": None}
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
         given = self._take(probs, logits)
@@ -41,12 +41,9 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
                 raise ValueError(f"ContinuousBernoulli: expected probs within [0, 1], got {value}.")
             value = clamp_probs(value)
         setattr(self, given, value)
+        self._param = value
         self._lims = lims
         super().__init__(value.size(), validate_args=validate_args)
-
-    @property
-    def _param(self):
-        return getattr(self, self._parameter)
 
     @lazy_property
     def probs(self):

@@ -20,19 +20,16 @@ class Geometric(ProbsOrLogits, Distribution):
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
-    _batched = {"probs": 0, "logits": 0}
+    _batched = {"probs": 0, "logits": 0, "_param": 0}
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         given = self._take(probs, logits)
         (value,) = broadcast_all(probs if given == "probs" else logits)
         setattr(self, given, value)
+        self._param = value
         super().__init__(value.size(), validate_args=validate_args)
         if self._validate_args and given == "probs" and not (value > 0).all():
             raise ValueError(f"Geometric: expected probs above 0, got {value}.")
-
-    @property
-    def _param(self):
-        return getattr(self, self._parameter)
 
     @property
     def mean(self):

@@ -55,7 +55,9 @@ def register_kl(type_p, type_q):
     """
     for name, cls in (("type_p", type_p), ("type_q", type_q)):
         if not isinstance(cls, type):  # any class: libraries register their own roots too
-            raise TypeError(f"register_kl: expected {name} to be a class, got a {type(cls).__name__}.")
+            raise TypeError(
+                f"register_kl: expected {name} to be a class, got a {type(cls).__name__}."
+            )
 
     def decorate(function):
         _KL_REGISTRY[type_p, type_q] = function

@@ -26,18 +26,15 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-    _batched = {"total_count": 0, "probs": 0, "logits": 0}
+    _batched = {"total_count": 0, "probs": 0, "logits": 0, "_param": 0}
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         given = self._take(probs, logits)
         count, value = broadcast_all(total_count, probs if given == "probs" else logits)
         setattr(self, given, value)
+        self._param = value
         self.total_count = count.type_as(value)
         super().__init__(value.size(), validate_args=validate_args)
-
-    @property
-    def _param(self):
-        return getattr(self, self._parameter)
 
     @property
     def mean(self):

@@ -23,18 +23,15 @@ class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
     has_rsample = True
-    _batched = {"probs": 0, "logits": 0, "temperature": None}
+    _batched = {"probs": 0, "logits": 0, "_param": 0, "temperature": None}
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         given = self._take(probs, logits)
         (value,) = broadcast_all(probs if given == "probs" else logits)
         setattr(self, given, value)
+        self._param = value
         super().__init__(value.size(), validate_args=validate_args)
-
-    @property
-    def _param(self):
-        return getattr(self, self._parameter)
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)

@@ -2,6 +2,7 @@
 
 from ._scalar_transforms import *
 from ._transform import *
+from ._transform import _InverseTransform as _InverseTransform  # programs name it
 from ._vector_transforms import *
 
 __all__ = [
@@ -26,3 +27,8 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+# Files name the public module, as PyTorch's do.
+for _name in (*__all__, "_InverseTransform"):
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__

@@ -108,7 +108,8 @@ class _ClassAccess(lazy_property, property):
 class ProbsOrLogits:
     """Parameters given as `probs` or `logits`, the other one computed when asked for.
 
-    `_binary` says whether logits are log odds, or log probabilities that sum to one over the last dim.
+    `_binary` says whether logits are log odds, or log probabilities that sum to one over the last dim. `_param` is the
+    one that was given.
     """
 
     _binary = True
@@ -121,11 +122,6 @@ class ProbsOrLogits:
                 f"{type(self).__name__}: expected either `probs` or `logits`, got {given}."
             )
         return "logits" if probs is None else "probs"
-
-    @property
-    def _parameter(self):
-        """Name of the one that was given, or the first that is known."""
-        return "probs" if "probs" in self.__dict__ else "logits"
 
     def _new(self, *args, **kwargs):
         return self._param.new(*args, **kwargs)

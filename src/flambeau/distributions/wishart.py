@@ -81,6 +81,7 @@ class Wishart(ExponentialFamily):
                 stacklevel=2,
             )
         self._unbroadcasted_scale_tril = cholesky_of(given, matrix)
+        self._batch_dims = [-1 - dim for dim in range(len(batch_shape))]
         self._dist_chi2 = self._chi2()
 
     def _chi2(self):
@@ -90,6 +91,7 @@ class Wishart(ExponentialFamily):
 
     def expand(self, batch_shape, _instance=None):
         new = super().expand(batch_shape, _instance)
+        new._batch_dims = [-1 - dim for dim in range(len(new._batch_shape))]
         new._dist_chi2 = new._chi2()
         return new
 
@@ -170,10 +172,7 @@ class Wishart(ExponentialFamily):
 
     def _any_of_batch(self, flags):
         """Reduce flags of draws and batch elements to flags of draws."""
-        if not self._batch_shape:
-            return flags
-        kept = flags.dim() - len(self._batch_shape)
-        return flags.reshape(flags.shape[:kept] + (-1,)).any(-1)
+        return flags.any(tuple(self._batch_dims)) if self._batch_shape else flags
 
     def log_prob(self, value):
         if self._validate_args:
