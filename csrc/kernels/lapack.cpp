@@ -146,6 +146,12 @@ void scipy_zunmtr_(const char*, const char*, const char*, const int*, const int*
                    c128*, const int*, c128*, const int*, int*, std::size_t, std::size_t, std::size_t);
 void scipy_zunmqr_(const char*, const char*, const int*, const int*, const int*, const c128*, const int*, const c128*,
                    c128*, const int*, c128*, const int*, int*, std::size_t, std::size_t);
+void scipy_sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
+                  const float*, const int*, const float*, float*, const int*, std::size_t, std::size_t);
+void scipy_dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                  const int*, const double*, const int*, const double*, double*, const int*, std::size_t, std::size_t);
+void scipy_slaed1_(const int*, float*, float*, const int*, int*, const float*, const int*, float*, int*, int*);
+void scipy_dlaed1_(const int*, double*, double*, const int*, int*, const double*, const int*, double*, int*, int*);
 }
 
 namespace flambeau::lapack {
@@ -155,6 +161,8 @@ template <class T>
 struct Routines;
 template <>
 struct Routines<float> {
+  static constexpr auto laed1 = &scipy_slaed1_;
+  static constexpr auto gemm = &scipy_sgemm_;
   static constexpr auto gelss = &scipy_sgelss_;
   static constexpr auto sytrd = &scipy_ssytrd_;
   static constexpr auto ormtr = &scipy_sormtr_;
@@ -177,6 +185,8 @@ struct Routines<float> {
 };
 template <>
 struct Routines<double> {
+  static constexpr auto laed1 = &scipy_dlaed1_;
+  static constexpr auto gemm = &scipy_dgemm_;
   static constexpr auto gelss = &scipy_dgelss_;
   static constexpr auto sytrd = &scipy_dsytrd_;
   static constexpr auto ormtr = &scipy_dormtr_;
@@ -275,6 +285,13 @@ void with_workspace(Call&& call) {
 std::size_t count(int n) { return static_cast<std::size_t>(std::max(1, n)); }
 
 }  // namespace
+
+template <class R>
+void gemm(bool transpose_a, int m, int n, int k, R alpha, const R* a, int lda, const R* b, int ldb, R beta, R* c,
+          int ldc) {
+  const char first = transpose_a ? 'T' : 'N', second = 'N';
+  Routines<R>::gemm(&first, &second, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);
+}
 
 template <class T>
 int getrf(int m, int n, T* a, int lda, int* pivots) {
@@ -480,6 +497,15 @@ int stedc(int n, R* d, R* e, R* z, int ldz) {
   return info;
 }
 
+template <class R>
+int laed1(int n, R* d, R* q, int ldq, int* order, R rho, int cut) {
+  int info = 0;
+  std::vector<int> iwork(4 * count(n));
+  std::vector<R> work(4 * count(n) + count(n) * count(n));
+  Routines<R>::laed1(&n, d, q, &ldq, order, &rho, &cut, work.data(), iwork.data(), &info);
+  return info;
+}
+
 template <class T>
 int ormtr(char uplo, int n, int columns, const T* a, int lda, const T* tau, T* c, int ldc) {
   int info = 0;
@@ -601,5 +627,9 @@ template int ormtr<c128>(char, int, int, const c128*, int, const c128*, c128*, i
 template int ormqr<c128>(char, bool, int, int, int, const c128*, int, const c128*, c128*, int);
 template int stedc<float>(int, float*, float*, float*, int);
 template int stedc<double>(int, double*, double*, double*, int);
+template void gemm<float>(bool, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+template void gemm<double>(bool, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+template int laed1<float>(int, float*, float*, int, int*, float, int);
+template int laed1<double>(int, double*, double*, int, int*, double, int);
 
 }  // namespace flambeau::lapack

@@ -13,7 +13,12 @@ namespace flambeau::lapack {
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, c64>, float, std::conditional_t<std::is_same_v<T, c128>, double, T>>;
 
-// Each is defined for float, double, c64 and c128.
+// c = alpha op(a) b + beta c; float and double only.
+template <class R>
+void gemm(bool transpose_a, int m, int n, int k, R alpha, const R* a, int lda, const R* b, int ldb, R beta, R* c,
+          int ldc);
+
+// Each of the rest is defined for float, double, c64 and c128 unless it says otherwise.
 template <class T>
 int getrf(int m, int n, T* a, int lda, int* pivots);
 template <class T>
@@ -47,6 +52,10 @@ template <class T>
 int sytrd(char uplo, int n, T* a, int lda, Real<T>* d, Real<T>* e, T* tau);
 template <class R>  // float and double only
 int stedc(int n, R* d, R* e, R* z, int ldz);
+// One merge of stedc's divide and conquer: the spectra of the leading `cut` rows and of the rest, in d and the diagonal
+// blocks of q, become that of the whole; order sorts each half before, and everything after.
+template <class R>  // float and double only
+int laed1(int n, R* d, R* q, int ldq, int* order, R rho, int cut);
 template <class T>
 int ormtr(char uplo, int n, int columns, const T* a, int lda, const T* tau, T* c, int ldc);
 // c = Q c or c Q (side 'L' or 'R'; Q^H if adjoint), Q from geqrf's a and tau; c is (m, n).

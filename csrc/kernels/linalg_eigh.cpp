@@ -2,10 +2,12 @@
 // one, which multiplies the eigenvectors with the reflectors, can be shared by threads.
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
 #include "kernels/linalg.h"
+#include "kernels/reflectors.h"
 
 namespace flambeau {
 namespace {
@@ -47,6 +49,45 @@ lapack::Real<T> scale_of(const T* a, std::int64_t n, bool upper) {
   return largest > big ? big / largest : R(1);
 }
 
+// Eigenvalues (ascending, into d) and eigenvectors (columns of the result) of the tridiagonal matrix of diagonal d and
+// off-diagonal e. LAPACK's divide and conquer, whose two halves are two tasks.
+template <class R>
+int tridiagonal(std::int64_t n, R* d, R* e, std::vector<R>& vectors) {
+  R largest(0);
+  for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(d[i]));
+  for (std::int64_t i = 0; i + 1 < n; ++i) largest = std::max(largest, std::abs(e[i]));
+  if (largest == R(0)) largest = R(1);
+  for (std::int64_t i = 0; i < n; ++i) d[i] /= largest;
+  for (std::int64_t i = 0; i + 1 < n; ++i) e[i] /= largest;
+  const std::int64_t cut = n / 2, rest = n - cut;
+  const R rho = e[cut - 1];
+  d[cut - 1] -= std::abs(rho);
+  d[cut] -= std::abs(rho);
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<R> q(size * size);
+  int info[2] = {0, 0};
+  parallel_for(0, 2, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t half = begin; half < end; ++half) {
+      info[half] = half == 0 ? lapack::stedc<R>(to_int(cut), d, e, q.data(), leading(n))
+                             : lapack::stedc<R>(to_int(rest), d + cut, e + cut, q.data() + cut * n + cut, leading(n));
+    }
+  });
+  if (info[0] != 0 || info[1] != 0) return info[0] != 0 ? info[0] : info[1];
+  std::vector<int> order(size);
+  std::iota(order.begin(), order.begin() + cut, 1);
+  std::iota(order.begin() + cut, order.end(), 1);
+  const int failed = lapack::laed1<R>(to_int(n), d, q.data(), leading(n), order.data(), rho, to_int(cut));
+  if (failed != 0) return failed;
+  std::vector<R> values(d, d + n);
+  vectors.resize(size * size);
+  for (std::int64_t j = 0; j < n; ++j) {
+    const std::int64_t from = order[static_cast<std::size_t>(j)] - 1;
+    d[j] = values[static_cast<std::size_t>(from)] * largest;
+    std::copy_n(q.data() + from * n, n, vectors.data() + j * n);
+  }
+  return 0;
+}
+
 // a becomes the eigenvectors.
 template <class T>
 int decompose(T* a, std::int64_t n, bool upper, lapack::Real<T>* w) {
@@ -56,18 +97,35 @@ int decompose(T* a, std::int64_t n, bool upper, lapack::Real<T>* w) {
     for (std::int64_t i = 0; i < n * n; ++i) a[i] = a[i] * T(scale);
   }
   const auto size = static_cast<std::size_t>(n);
-  std::vector<R> off(size), z(size * size);
-  std::vector<T> tau(size), vectors(size * size);
-  const char uplo = upper ? 'U' : 'L';
+  std::vector<R> off(size);
+  std::vector<T> tau(size);
+  constexpr bool kReal = std::is_same_v<T, R>;
+  if (kReal && upper) {  // the reflectors of the lower triangle lie as those of a QR factorisation do
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < j; ++i) a[i * n + j] = a[j * n + i];
+    }
+  }
+  const char uplo = upper && !kReal ? 'U' : 'L';
   int info = lapack::sytrd<T>(uplo, to_int(n), a, leading(n), w, off.data(), tau.data());
-  if (info == 0) info = lapack::stedc<R>(to_int(n), w, off.data(), z.data(), leading(n));
   if (info != 0) return info;
-  parallel_for(0, n, kColumns, [&](std::int64_t begin, std::int64_t end) {
-    T* out = vectors.data() + begin * n;
-    for (std::int64_t i = 0; i < (end - begin) * n; ++i) out[i] = T(z[static_cast<std::size_t>(begin * n + i)]);
-    lapack::ormtr<T>(uplo, to_int(n), to_int(end - begin), a, leading(n), tau.data(), out, leading(n));
-  });
-  std::copy(vectors.begin(), vectors.end(), a);
+  if constexpr (kReal) {
+    const std::vector<ReflectorBlock<R>> blocks = blocks_of(a + 1, n, n - 1, n - 1, tau.data());
+    std::vector<R> z;
+    info = tridiagonal(n, w, off.data(), z);
+    if (info != 0) return info;
+    std::copy(z.begin(), z.end(), a);
+    apply(blocks, a + 1, n, n, false);
+  } else {
+    std::vector<R> z;
+    info = tridiagonal(n, w, off.data(), z);
+    if (info != 0) return info;
+    std::vector<T> vectors(z.begin(), z.end());
+    parallel_for(0, n, kColumns, [&](std::int64_t begin, std::int64_t end) {
+      lapack::ormtr<T>(uplo, to_int(n), to_int(end - begin), a, leading(n), tau.data(), vectors.data() + begin * n,
+                       leading(n));
+    });
+    std::copy(vectors.begin(), vectors.end(), a);
+  }
   if (scale != R(1)) {
     for (std::int64_t j = 0; j < n; ++j) w[j] /= scale;
   }

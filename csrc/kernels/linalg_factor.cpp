@@ -5,11 +5,44 @@
 #include <vector>
 
 #include "kernels/linalg.h"
+#include "kernels/reflectors.h"
 
 namespace flambeau {
 namespace {
 
 using namespace linalg;
+
+// From this size on, blocks of reflectors shared by threads are faster than LAPACK's.
+template <class T>
+bool in_blocks(std::int64_t m, std::int64_t n) {
+  return std::is_same_v<T, lapack::Real<T>> && std::min(m, n) >= 64;
+}
+
+template <class T>
+void one_geqrf(T* a, std::int64_t m, std::int64_t n, T* tau) {
+  if constexpr (std::is_same_v<T, lapack::Real<T>>) {
+    if (in_blocks<T>(m, n)) {
+      factor(a, m, m, n, tau);
+      return;
+    }
+  }
+  lapack::geqrf<T>(to_int(m), to_int(n), a, leading(m), tau);
+}
+
+// The reflectors below the diagonal of a become the first n columns of their product.
+template <class T>
+void one_orgqr(T* a, std::int64_t m, std::int64_t n, std::int64_t k, const T* tau) {
+  if constexpr (std::is_same_v<T, lapack::Real<T>>) {
+    if (in_blocks<T>(m, k)) {
+      const std::vector<ReflectorBlock<T>> blocks = blocks_of(a, m, m, k, tau);
+      std::fill_n(a, m * n, T(0));
+      for (std::int64_t j = 0; j < n; ++j) a[j * m + j] = T(1);
+      apply(blocks, a, m, n, true);
+      return;
+    }
+  }
+  lapack::orgqr<T>(to_int(m), to_int(n), to_int(k), a, leading(m), tau);
+}
 
 std::tuple<Tensor, Tensor> geqrf(const Tensor& a) {
   check_matrix("geqrf", a, "input");
@@ -19,9 +52,8 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& a) {
   if (qr.is_meta() || qr.numel() == 0) return {qr, tau};
   dispatch("geqrf", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_batch(count(batch), static_cast<double>(m * n * k), [&](std::int64_t i) {
-      lapack::geqrf<T>(to_int(m), to_int(n), qr.data<T>() + i * m * n, leading(m), tau.data<T>() + i * k);
-    });
+    for_batch(count(batch), static_cast<double>(m * n * k),
+              [&](std::int64_t i) { one_geqrf(qr.data<T>() + i * m * n, m, n, tau.data<T>() + i * k); });
   });
   return {qr, tau};
 }
@@ -55,7 +87,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
         for (std::int64_t c = 0; c < width; ++c) out[c * m + c] = T(1);
         return;
       }
-      lapack::orgqr<T>(to_int(m), to_int(width), to_int(k), out, leading(m), scales.data<T>() + i * k);
+      one_orgqr(out, m, width, k, scales.data<T>() + i * k);
     });
   });
   return {q, r};
@@ -82,9 +114,8 @@ Tensor householder_product(const Tensor& a, const Tensor& tau) {
   const Tensor scales = contiguous(tau);
   dispatch("linalg.householder_product", a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_batch(count(batch_of(a)), static_cast<double>(m * n * (k + 1)), [&](std::int64_t i) {
-      lapack::orgqr<T>(to_int(m), to_int(n), to_int(k), q.data<T>() + i * m * n, leading(m), scales.data<T>() + i * k);
-    });
+    for_batch(count(batch_of(a)), static_cast<double>(m * n * (k + 1)),
+              [&](std::int64_t i) { one_orgqr(q.data<T>() + i * m * n, m, n, k, scales.data<T>() + i * k); });
   });
   return q;
 }
