@@ -99,9 +99,10 @@ newaxis = None
 # Submodules, imported by the first use of `flambeau.<name>`.
 _SUBMODULES = frozenset(
     """
-    accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft futures fx hub jit
-    library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random serialization
-    signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo _jit_internal
+    accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft func futures fx hub
+    jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random
+    serialization signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo
+    _jit_internal
     """.split()
 )
 # Names of this package that live in a submodule: name -> module.
@@ -116,6 +117,7 @@ _LAZY = {
         hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss""".split(),
         "nn._functional.top_level",
     ),
+    "vmap": "func",
     **dict.fromkeys("save load".split(), "serialization"),
     **dict.fromkeys("set_printoptions get_printoptions".split(), "printing"),
     **dict.fromkeys(
@@ -140,7 +142,8 @@ _LAZY = {
     ),
     **dict.fromkeys(
         """compiled_with_cxx11_abi from_file get_float32_matmul_precision is_warn_always_enabled
-        has_lapack has_mkl has_openmp has_spectral set_float32_matmul_precision set_flush_denormal set_warn_always""".split(),
+        has_lapack has_mkl has_openmp has_spectral set_float32_matmul_precision set_flush_denormal
+        set_warn_always""".split(),
         "settings",
     ),
     **dict.fromkeys(

@@ -322,7 +322,7 @@ def _forward_jacobian(func, inputs):
 
 
 def _directional(run, values, tangents):
-    """Detached tangents of run(values)[1], for tangents of some of the values by position; zeros where there is none."""
+    """Detached tangents of run(values)[1]; zeros for outputs without one. `tangents` are of values, by position."""
     from . import forward_ad
 
     with forward_ad.dual_level():

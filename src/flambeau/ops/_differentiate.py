@@ -19,11 +19,9 @@ def differentiate(formula, arguments, needs, cotangents):
         aliases = []
         for argument, needed in zip(arguments, needs, strict=True):
             if argument is not None and needed:
-                argument = (
-                    argument.view_as(argument)
-                    if argument.requires_grad
-                    else argument.detach().requires_grad_()
-                )
+                argument = argument.view_as(argument)
+                if not argument.requires_grad:
+                    argument.requires_grad_()
             aliases.append(argument)
         results = formula(*aliases)
         pairs = [

@@ -7,10 +7,12 @@ __all__ = ["recomputed_vjp"]
 
 def _alias(x):
     """`x` as something to differentiate in; forward mode asks for it in tensors that do not require grad themselves."""
-    if x is None or x.requires_grad:
-        return None if x is None else x.view_as(x)
+    if x is None:
+        return None
+    if x.requires_grad:
+        return x.view_as(x)
     tangents = _C._is_dual_level_active() and (x.is_floating_point() or x.is_complex())
-    return x.detach().requires_grad_() if tangents else x
+    return x.view_as(x).requires_grad_() if tangents else x
 
 
 def recomputed_vjp(function, inputs, cotangents):
