@@ -13,9 +13,10 @@ thread_local constinit Autocast autocast;
 
 namespace {
 
-// A parameter's cast, of the version it was made from. Those made under no_grad have no history.
+// A parameter's cast, of the version it was made from. Those made under no_grad have no history, and those of inference
+// mode stay there.
 struct Cached {
-  Tensor source, recorded, plain;
+  Tensor source, recorded, plain, inference;
   std::uint32_t version = 0;
 };
 using Cache = std::unordered_map<const TensorImpl*, Cached>;
@@ -30,17 +31,16 @@ bool may_cast(const Tensor& tensor) noexcept {
 // Weights are used again and again within one region; their cast is made once, and its gradient arrives once.
 bool cacheable(const Tensor& tensor, DType dtype) noexcept {
   return autocast.cache_enabled && dtype == autocast.dtype && tensor.dtype() == DType::Float32 &&
-         tensor.impl()->requires_grad && !tensor.impl()->inference && !mode.inference && is_leaf(tensor) &&
-         !is_view(tensor);
+         tensor.impl()->requires_grad && !tensor.impl()->inference && is_leaf(tensor) && !is_view(tensor);
 }
 
 Tensor cached_cast(const Tensor& tensor, DType dtype) {
   if (cache == nullptr) cache = new Cache;
   Cached& entry = (*cache)[tensor.impl()];
   const std::uint32_t version = tensor.storage()->version();
-  if (!entry.source.defined() || entry.version != version) { entry = Cached{tensor, {}, {}, version}; }
+  if (!entry.source.defined() || entry.version != version) { entry = Cached{tensor, {}, {}, {}, version}; }
   if (entry.recorded.defined()) return entry.recorded;  // under no_grad too: the values are the same
-  Tensor& made = mode.grad ? entry.recorded : entry.plain;
+  Tensor& made = mode.inference ? entry.inference : mode.grad ? entry.recorded : entry.plain;
   if (!made.defined()) made = cast(tensor, dtype);
   return made;
 }

@@ -169,6 +169,18 @@ def test_a_cast_made_under_no_grad_does_not_stop_gradients(x):
     assert weight.grad is not None
 
 
+def test_casts_of_inference_mode_stay_there(x):
+    weight = nn.Parameter(torch.ones(4, 4))
+    with torch.autocast("cpu"):
+        with torch.inference_mode():
+            assert torch.equal(x @ weight, x @ weight)
+        other = x.clone().requires_grad_()
+        with torch.no_grad():
+            assert not (x @ weight).is_inference()
+        (other @ weight).float().sum().backward()
+    assert weight.grad is not None
+
+
 def test_nested_and_disabled_regions(x):
     with torch.autocast("cpu"):
         with torch.autocast("cpu", enabled=False):

@@ -10,7 +10,7 @@ from flambeau.utils.hooks import RemovableHandle
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """Result of load_state_dict."""
 
     __slots__ = ()
@@ -241,7 +241,7 @@ class ModuleState:
                     type(self).__name__, "\n\t".join(errors)
                 )
             )
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
 
 class _PreHook:
@@ -295,7 +295,7 @@ def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, err
         if child_state or not _is_stateless(child):
             _load(child, child_state, child_prefix, metadata, assign, missing, unexpected, errors)
     if module.__dict__.get("_load_state_dict_post_hooks"):
-        keys = IncompatibleKeys(missing, unexpected)
+        keys = _IncompatibleKeys(missing, unexpected)
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:
                 raise AssertionError(

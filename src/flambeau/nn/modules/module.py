@@ -9,7 +9,8 @@ from flambeau.nn.parameter import Buffer, Parameter
 from flambeau.utils.hooks import RemovableHandle
 
 from . import _hooks
-from ._state import _EXTRA_STATE_KEY_SUFFIX, ModuleState  # noqa: F401 - programs look for the suffix here
+from ._hooks import *  # noqa: F403 - programs look for these and some of the next names here
+from ._state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401
 
 __all__ = ["Module"]
 
