@@ -310,28 +310,43 @@ void max_planes_backward(const PoolProblem& p, const T* grad, const T* input, T*
   });
 }
 
+// One window over each plane.
+template <class T>
+void plane_means(const PoolProblem& p, const T* input, T* output) {
+  using A = Acc<T>;
+  const A count = static_cast<A>(divisor(p, 0, 0, 0));
+  const std::int64_t n = p.in_size();
+  for_planes(p, p.batch * p.channels, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      const T* in = input + plane * n;
+      if constexpr (std::is_same_v<T, float>) {
+        output[plane] = g_tile->line_sum(in, n) / count;
+      } else {
+        A total[4] = {A(0), A(0), A(0), A(0)};
+        std::int64_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+          for (int k = 0; k < 4; ++k) total[k] += static_cast<A>(in[i + k]);
+        }
+        for (; i < n; ++i) total[0] += static_cast<A>(in[i]);
+        output[plane] = static_cast<T>(((total[0] + total[1]) + (total[2] + total[3])) / count);
+      }
+    }
+  });
+}
+
 template <class T>
 void avg_planes(const PoolProblem& p, const T* input, T* output) {
   const PoolAxis& x = p.axis[2];
   using A = Acc<T>;
   bool whole = p.out_size() == 1;  // one window over everything
   for (const PoolAxis& axis : p.axis) whole = whole && axis.begin[0] == 0 && axis.end[0] == axis.in;
+  if (whole) return plane_means(p, input, output);
   for_planes(p, p.batch * p.channels, [&](std::int64_t begin, std::int64_t end) {
     std::vector<A> sums(static_cast<std::size_t>(x.in));
     std::vector<std::int64_t> rows;
     for (std::int64_t plane = begin; plane < end; ++plane) {
       const T* in = input + plane * p.in_size();
       T* out = output + plane * p.out_size();
-      if (whole) {
-        A total[4] = {A(0), A(0), A(0), A(0)};
-        std::int64_t i = 0;
-        for (; i + 4 <= p.in_size(); i += 4) {
-          for (int k = 0; k < 4; ++k) total[k] += static_cast<A>(in[i + k]);
-        }
-        for (; i < p.in_size(); ++i) total[0] += static_cast<A>(in[i]);
-        *out = static_cast<T>(((total[0] + total[1]) + (total[2] + total[3])) / static_cast<A>(divisor(p, 0, 0, 0)));
-        continue;
-      }
       for (std::int64_t od = 0; od < p.axis[0].out; ++od) {
         for (std::int64_t oh = 0; oh < p.axis[1].out; ++oh) {
           rows_of(p, od, oh, rows);

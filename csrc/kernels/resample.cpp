@@ -141,8 +141,6 @@ T narrow(A value) {
   }
 }
 
-constexpr std::int64_t kFewTaps = 64;  // rows that are combined in one pass
-
 // dst[outer][out][inner] from src[outer][in][inner].
 template <class A>
 void apply(const ResampleAxis& axis, const A* weights, const A* src, A* dst, std::int64_t outer, std::int64_t inner) {
@@ -290,33 +288,22 @@ void resample_planes(const Problem& p, const T* input, T* output, std::int64_t p
   });
 }
 
-// fn(w, pixels, weights, count) for each position of line (d, h) of the output: the input's pixels that it comes from.
-template <class F>
-void for_pixels(const Axes& axes, std::int64_t d, std::int64_t h, F&& fn) {
-  const ResampleAxis &z = axes.z, &y = axes.y, &x = axes.x;
-  std::int64_t starts[kFewTaps], lines = 0;  // of the input's lines that this one comes from
+// The input's lines that line (d, h) of the output comes from: their first pixels and weights.
+struct SourceLines {
+  std::int64_t starts[kFewTaps], count = 0;
   double shares[kFewTaps];
-  for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
-    for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
-      const auto at_z = static_cast<std::size_t>(i), at_y = static_cast<std::size_t>(j);
-      starts[lines] = (z.index[at_z] * y.in + y.index[at_y]) * x.in;
-      shares[lines++] = z.weight[at_z] * y.weight[at_y];
-    }
-  }
-  const std::int64_t* index = x.index.data();
-  const double* weight = x.weight.data();
-  for (std::int64_t w = 0; w < x.out; ++w, index += x.taps, weight += x.taps) {
-    std::int64_t pixels[kFewTaps], count = 0;
-    float weights[kFewTaps];
-    for (std::int64_t i = 0; i < lines; ++i) {
-      for (std::int64_t k = 0; k < x.taps; ++k) {
-        pixels[count] = starts[i] + index[k];
-        weights[count++] = static_cast<float>(shares[i] * weight[k]);
+
+  SourceLines(const Axes& axes, std::int64_t d, std::int64_t h) {
+    const ResampleAxis &z = axes.z, &y = axes.y;
+    for (std::int64_t i = d * z.taps; i < (d + 1) * z.taps; ++i) {
+      for (std::int64_t j = h * y.taps; j < (h + 1) * y.taps; ++j) {
+        const auto at_z = static_cast<std::size_t>(i), at_y = static_cast<std::size_t>(j);
+        starts[count] = (z.index[at_z] * y.in + y.index[at_y]) * axes.x.in;
+        shares[count++] = z.weight[at_z] * y.weight[at_y];
       }
     }
-    fn(w, pixels, weights, count);
   }
-}
+};
 
 // Channels-last float32: every output position is a weighted sum of whole pixels.
 bool resample_pixels(const Problem& p, const float* input, float* output, std::int64_t batch, std::int64_t channels) {
@@ -328,16 +315,26 @@ bool resample_pixels(const Problem& p, const float* input, float* output, std::i
   parallel_for(0, batch * z.out * y.out, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t line = begin; line < end; ++line) {
       const float* image = input + line / (y.out * z.out) * p.in * channels;
-      float* out = output + line * x.out * channels;
-      for_pixels(axes, line / y.out % z.out, line % y.out,
-                 [&](std::int64_t w, const std::int64_t* pixels, const float* weights, std::int64_t count) {
-                   const float* rows[kFewTaps];
-                   for (std::int64_t t = 0; t < count; ++t) rows[t] = image + pixels[t] * channels;
-                   tile.weighted_rows(out + w * channels, rows, weights, count, channels);
-                 });
+      const SourceLines from(axes, line / y.out % z.out, line % y.out);
+      const float* starts[kFewTaps];
+      for (std::int64_t i = 0; i < from.count; ++i) starts[i] = image + from.starts[i] * channels;
+      tile.resample_line({starts, from.shares, from.count, x.taps, x.index.data(), x.weight.data(), x.out, channels},
+                         output + line * x.out * channels);
     }
   });
   return true;
+}
+
+// Adds n channels of the cotangent of position w to the pixels that it comes from.
+void add_pixel(const ResampleAxis& x, const SourceLines& lines, std::int64_t w, const float* from, float* to,
+               std::int64_t channels, std::int64_t n) {
+  for (std::int64_t i = 0; i < lines.count; ++i) {
+    for (std::int64_t k = w * x.taps; k < (w + 1) * x.taps; ++k) {
+      float* pixel = to + (lines.starts[i] + x.index[static_cast<std::size_t>(k)]) * channels;
+      const auto weight = static_cast<float>(lines.shares[i] * x.weight[static_cast<std::size_t>(k)]);
+      for (std::int64_t c = 0; c < n; ++c) pixel[c] += weight * from[c];
+    }
+  }
 }
 
 // Its transpose. Pixels meet in the gradient, so a thread takes some channels of an image.
@@ -356,16 +353,9 @@ bool resample_pixels_backward(const Problem& p, const float* grad, float* result
                    for (std::int64_t i = 0; i < p.in; ++i) std::fill_n(to + i * channels, n, 0.0F);
                    const float* from = grad + image * p.out * channels + first;
                    for (std::int64_t line = 0; line < axes.z.out * axes.y.out; ++line) {
-                     for_pixels(
-                         axes, line / axes.y.out, line % axes.y.out,
-                         [&](std::int64_t, const std::int64_t* pixels, const float* weights, std::int64_t count) {
-                           for (std::int64_t t = 0; t < count; ++t) {
-                             float* pixel = to + pixels[t] * channels;
-                             const float weight = weights[t];
-                             for (std::int64_t i = 0; i < n; ++i) pixel[i] += weight * from[i];
-                           }
-                           from += channels;
-                         });
+                     const SourceLines lines(axes, line / axes.y.out, line % axes.y.out);
+                     for (std::int64_t w = 0; w < axes.x.out; ++w, from += channels)
+                       add_pixel(axes.x, lines, w, from, to, channels, n);
                    }
                  }
                });

@@ -1,7 +1,7 @@
 // Row loops of pooling and resampling, float32: see kernels/pool_tile.h.
 #include "kernels/pool_tile.h"
 
-#include "simd/vec.h"
+#include "kernels/tile/fused.h"
 
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
@@ -89,51 +89,128 @@ void add_rows(float* sums, const float* source, std::int64_t n) noexcept {
   for (; i < n; ++i) sums[i] += source[i];
 }
 
-// kCount 0: any number of rows.
-template <int kCount>
-void weighted_rows_of(float* out, const float* const* rows, const float* weights, std::int64_t given, std::int64_t n) {
+// out[i] = combine(vector of rows[t][i], t) summed over t. kCount rows at a time, their pointers in registers; 0: any
+// number.
+template <int kCount, class Term>
+[[gnu::always_inline]] inline void sum_of_rows(float* out, const float* const* rows, std::int64_t given, std::int64_t n,
+                                               float factor, Term term) {
   const std::int64_t count = kCount != 0 ? kCount : given;
+  const float* pointers[kCount != 0 ? kCount : 1];
+  const float* const* row = rows;
+  if constexpr (kCount != 0) {
+#pragma GCC unroll 4
+    for (int t = 0; t < kCount; ++t) pointers[t] = rows[t];
+    row = pointers;
+  }
   std::int64_t i = 0;
   for (; i + W <= n; i += W) {
-    V sum = V(weights[0]) * V::load(rows[0] + i);
-    for (std::int64_t t = 1; t < count; ++t) sum = sum + V(weights[t]) * V::load(rows[t] + i);
-    sum.store(out + i);
+    V sum = term(V::load(row[0] + i), 0);
+#pragma GCC unroll 4
+    for (std::int64_t t = 1; t < count; ++t) sum = sum + term(V::load(row[t] + i), t);
+    (sum * V(factor)).store(out + i);
   }
   for (; i < n; ++i) {
-    float sum = weights[0] * rows[0][i];
-    for (std::int64_t t = 1; t < count; ++t) sum += weights[t] * rows[t][i];
-    out[i] = sum;
+    float sum = term(row[0][i], 0);
+    for (std::int64_t t = 1; t < count; ++t) sum += term(row[t][i], t);
+    out[i] = sum * factor;
+  }
+}
+
+// kCount 0: any number of taps.
+template <int kCount>
+[[gnu::always_inline]] inline void weighted_rows_of(float* out, const float* const* rows, const float* weights,
+                                                    std::int64_t count, std::int64_t n) {
+  if constexpr (kCount == 0) {
+    sum_of_rows<0>(out, rows, count, n, 1.0F,
+                   [=](auto value, std::int64_t t) { return decltype(value)(weights[t]) * value; });
+  } else {
+    V w[kCount];
+#pragma GCC unroll 4
+    for (int t = 0; t < kCount; ++t) w[t] = V(weights[t]);
+    std::int64_t i = 0;
+    for (; i + W <= n; i += W) {
+      V sum = w[0] * V::load(rows[0] + i);
+#pragma GCC unroll 4
+      for (int t = 1; t < kCount; ++t) sum = fma(w[t], V::load(rows[t] + i), sum);
+      sum.store(out + i);
+    }
+    for (; i < n; ++i) {
+      float sum = weights[0] * rows[0][i];
+      for (int t = 1; t < kCount; ++t) sum = fused(weights[t], rows[t][i], sum);
+      out[i] = sum;
+    }
   }
 }
 
 void weighted_rows(float* out, const float* const* rows, const float* weights, std::int64_t count,
                    std::int64_t n) noexcept {
+  if (count == 2) return weighted_rows_of<2>(out, rows, weights, count, n);
   if (count == 4) return weighted_rows_of<4>(out, rows, weights, count, n);
   weighted_rows_of<0>(out, rows, weights, count, n);
 }
 
-template <int kCount>
-void mean_rows_of(float* out, const float* const* rows, float factor, std::int64_t given, std::int64_t n) {
-  const std::int64_t count = kCount != 0 ? kCount : given;
-  std::int64_t i = 0;
-  for (; i + W <= n; i += W) {
-    V sum = V::load(rows[0] + i);
-    for (std::int64_t t = 1; t < count; ++t) sum = sum + V::load(rows[t] + i);
-    (sum * V(factor)).store(out + i);
+template <int kLines, int kTaps>
+void resample_line_of(const ResampleLine& line, float* out) {
+  const std::int64_t lines = kLines != 0 ? kLines : line.lines, taps = kTaps != 0 ? kTaps : line.taps;
+  const std::int64_t* index = line.index;
+  const double* weight = line.weight;
+  for (std::int64_t w = 0; w < line.out; ++w, index += taps, weight += taps, out += line.channels) {
+    const float* rows[kFewTaps];
+    float weights[kFewTaps];
+#pragma GCC unroll 2
+    for (std::int64_t i = 0; i < lines; ++i) {
+#pragma GCC unroll 2
+      for (std::int64_t k = 0; k < taps; ++k) {
+        rows[i * taps + k] = line.starts[i] + index[k] * line.channels;
+        weights[i * taps + k] = static_cast<float>(line.shares[i] * weight[k]);
+      }
+    }
+    weighted_rows_of<kLines * kTaps>(out, rows, weights, lines * taps, line.channels);
   }
-  for (; i < n; ++i) {
-    float sum = rows[0][i];
-    for (std::int64_t t = 1; t < count; ++t) sum += rows[t][i];
-    out[i] = sum * factor;
-  }
+}
+
+void resample_line(const ResampleLine& line, float* out) noexcept {
+  if (line.lines == 2 && line.taps == 2) return resample_line_of<2, 2>(line, out);
+  resample_line_of<0, 0>(line, out);
 }
 
 void mean_rows(float* out, const float* const* rows, float factor, std::int64_t count, std::int64_t n) noexcept {
-  if (count == 4) return mean_rows_of<4>(out, rows, factor, count, n);
-  mean_rows_of<0>(out, rows, factor, count, n);
+  const auto same = [](auto value, std::int64_t) { return value; };
+  if (count == 4) return sum_of_rows<4>(out, rows, count, n, factor, same);
+  sum_of_rows<0>(out, rows, count, n, factor, same);
 }
 
-constexpr PoolTile kTile{&max_rows, &max_rows_at, &max_line, &add_rows, &weighted_rows, &mean_rows};
+// Lanes i and i + half, half the width first.
+template <int kHalf>
+[[gnu::always_inline]] inline float fold(V sum) {
+  if constexpr (kHalf == 0) {
+    return sum[0];
+  } else {
+    V::Mask order;
+    for (int lane = 0; lane < W; ++lane) order[lane] = (lane + kHalf) % W;
+    return fold<kHalf / 2>(sum + V(__builtin_shuffle(sum.v, order)));
+  }
+}
+
+// Sixteen sums on every CPU level, so that they come out the same.
+float line_sum(const float* line, std::int64_t n) noexcept {
+  constexpr int lanes = 16, vectors = lanes / W;
+  V sums[vectors];
+  for (int v = 0; v < vectors; ++v) sums[v] = V(0.0F);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    for (int v = 0; v < vectors; ++v) sums[v] = sums[v] + V::load(line + i + v * W);
+  }
+  float rest = 0;
+  for (; i < n; ++i) rest += line[i];
+  for (int half = vectors / 2; half > 0; half /= 2) {
+    for (int v = 0; v < half; ++v) sums[v] = sums[v] + sums[v + half];
+  }
+  return fold<W / 2>(sums[0]) + rest;
+}
+
+constexpr PoolTile kTile{&max_rows,      &max_rows_at,   &max_line,  &add_rows,
+                         &weighted_rows, &resample_line, &mean_rows, &line_sum};
 const PoolTileEntry entry(static_cast<int>(kLevel), &kTile);
 
 }  // namespace

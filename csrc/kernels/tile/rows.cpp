@@ -19,15 +19,6 @@ using Lane = typename LaneOf<T>::type;
 
 constexpr std::int64_t kAhead = 16;  // rows asked for before their turn: they lie anywhere in the table
 
-template <class T>
-[[gnu::always_inline]] inline void prefetch_row(const Bag& bag, std::int64_t i) {
-  if (i >= bag.readable) return;
-  const char* row =
-      static_cast<const char*>(bag.table) + bag.rows[i] * bag.stride * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t bytes = bag.width * static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(row + byte);
-}
-
 // kVectors vectors of columns from `column` on, held in registers over the whole bag.
 template <class T, int kVectors, bool kFactors>
 void sum_columns(const Bag& bag, std::int64_t column, Lane<T> share, T* out) {
@@ -35,21 +26,37 @@ void sum_columns(const Bag& bag, std::int64_t column, Lane<T> share, T* out) {
   constexpr int w = kWidth<L>;
   const T* table = static_cast<const T*>(bag.table) + column;
   const T* factors = static_cast<const T*>(bag.factors);
+  const std::int64_t* rows = bag.rows;
+  const std::int64_t stride = bag.stride, padding = bag.padding, count = bag.count;
+  const std::int64_t fetching = bag.readable - kAhead < count ? bag.readable - kAhead : count;
   V<L> sums[kVectors] = {};
-  for (std::int64_t i = 0; i < bag.count; ++i) {
-    if (column == 0) prefetch_row<T>(bag, i + kAhead);
-    if (bag.rows[i] == bag.padding) continue;
-    const T* row = table + bag.rows[i] * bag.stride;
+  const auto add_row = [&](std::int64_t i) [[gnu::always_inline]] {
+    if (rows[i] == padding) return;
+    const T* row = table + rows[i] * stride;
     const V<L> factor = splat<L>(kFactors ? load_one<L>(factors[i]) : L(1));
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       const V<L> value = load<L>(row + v * w);
       sums[v] += kFactors ? value * factor : value;
     }
-  }
+  };
+  std::int64_t i = 0;
+  for (; i < fetching; ++i) {
+    const T* next = table + rows[i + kAhead] * stride;
 #pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v)
-    store_vec<T, L>(out + column + v * w, share == L(1) ? sums[v] : sums[v] / splat<L>(share));
+    for (int byte = 0; byte < kVectors * w * static_cast<int>(sizeof(T)); byte += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(next) + byte);
+    add_row(i);
+  }
+  for (; i < count; ++i) add_row(i);
+  T* to = out + column;
+  if (share == L(1)) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) store_vec<T, L>(to + v * w, sums[v]);
+  } else {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) store_vec<T, L>(to + v * w, sums[v] / splat<L>(share));
+  }
 }
 
 template <class T, bool kFactors>
