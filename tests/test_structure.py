@@ -19,7 +19,7 @@ LAYERS = [
         " accelerator xpu mps mtia determinism profiler torch_version __config__",
         "nn optim utils distributions serialization archive signal masked hub futures multiprocessing func quasirandom"
         " ao",
-        "graph fx jit quantization compiler _dynamo _jit_internal export library onnx",
+        "graph fx jit quantization compiler _dynamo _subclasses _jit_internal export library onnx",
         "distributed package mobile",
         "vision audio text rec kernels launch",
         "testing dropin _private demo cli __main__",

@@ -102,7 +102,7 @@ _SUBMODULES = frozenset(
     accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft func futures fx hub
     jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random
     serialization signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo
-    _jit_internal
+    _jit_internal _subclasses
     """.split()
 )
 # Names of this package that live in a submodule: name -> module.
@@ -176,6 +176,7 @@ _LAZY = {
     ),
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",
+    "Future": "futures",
     "fork_rng": "random",
     "wait": "futures",
 }

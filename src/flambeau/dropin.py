@@ -123,9 +123,9 @@ def install() -> None:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
         flambeau.__version__ = TorchVersion(TORCH_VERSION)
-        flambeau.__name__ = (
-            "torch"  # what programs that patch PyTorch look for; imports go by __package__
-        )
+        flambeau.__name__ = "torch"  # which programs compare with
+        flambeau.Tensor.__module__ = "torch"  # by which they pick a library for an array
+        setattr(flambeau, "torch", flambeau)  # noqa: B010 - torch.torch is torch
         for name, value in _private.NAMES.items():
             if not hasattr(flambeau._C, name):
                 setattr(flambeau._C, name, value)
@@ -141,6 +141,7 @@ def uninstall() -> None:
             del sys.modules[name]
     flambeau.__version__ = _own_version
     flambeau.__name__ = "flambeau"
+    flambeau.Tensor.__module__ = _own_module
 
 
 def _is_ours(name: str) -> bool:
@@ -149,4 +150,5 @@ def _is_ours(name: str) -> bool:
 
 
 _own_version = flambeau.__version__
+_own_module = flambeau.Tensor.__module__
 install()

@@ -91,6 +91,9 @@ class UntypedStorage(_C.StorageBase):
         data = pickle.PickleBuffer(self) if int(protocol) >= 5 else bytes(self)
         return _storage_from_bytes, (data,)
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     def __copy__(self) -> UntypedStorage:
         return self.clone()
 

@@ -18,3 +18,12 @@ def test_nothing_is_available():
         DistributedDataParallel(flambeau.nn.Linear(1, 1))
     with pytest.raises(NotImplementedError):
         ZeroRedundancyOptimizer([], flambeau.optim.SGD)
+
+
+def test_divided_tensors_are_names_only():
+    from flambeau.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+
+    assert not isinstance(flambeau.ones(1), DTensor)
+    assert Shard(0) == Shard(0) != Shard(1) and Replicate() == Replicate()
+    with pytest.raises(NotImplementedError, match="one process"):
+        distribute_tensor(flambeau.ones(1), None)

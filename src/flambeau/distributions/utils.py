@@ -176,3 +176,8 @@ def vec_to_tril_matrix(vec, diag=0):
     matrix = vec.new_zeros((*vec.shape[:-1], size, size))
     matrix[..., mask] = vec
     return matrix
+
+
+# PyTorch's names, which libraries import all the same.
+_standard_normal = standard_normal
+_sum_rightmost = sum_rightmost

@@ -51,6 +51,19 @@ def _add_indent(text, spaces):
     return "\n".join([first, *(" " * spaces + line for line in rest)])
 
 
+class _CallSignature:
+    """What inspect.signature says of a module: (*args, **kwargs). Of a class it asks for the constructor's."""
+
+    def __get__(self, module, owner=None):
+        if module is None:
+            raise AttributeError("__signature__")
+        import inspect
+
+        kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        names = "args", "kwargs"
+        return inspect.Signature(list(map(inspect.Parameter, names, kinds)))
+
+
 class Module(ModuleState, ModuleBase):
     """Base class of all neural network modules.
 
@@ -59,6 +72,7 @@ class Module(ModuleState, ModuleBase):
     """
 
     dump_patches = False
+    __signature__ = _CallSignature()
     _version = 1
     training: bool
     call_super_init = False
