@@ -58,6 +58,7 @@ ASPECTS = {
     "linalg/test_rebuild": "src/flambeau/ops/linalg_spectral.py",
     "linalg/test_systems": "src/flambeau/ops/linalg_ops.py",
     "linalg/test_values": "src/flambeau/linalg",
+    "ops/test_determinism": "csrc/core/determinism.cpp",
     "ops/test_lazy_views": "csrc/core/elementwise.cpp",
     "ops/test_recurrent": "src/flambeau/ops/rnn.py",
     "ops/test_views": "src/flambeau/ops/view.py",

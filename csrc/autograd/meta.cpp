@@ -165,7 +165,7 @@ void reshape_history(const Tensor& tensor, const Ref<Node>& node) {
 void check_inplace(const Tensor& tensor, const char* op, bool records) {
   (void)op;
   const TensorImpl* impl = tensor.impl();
-  check(!impl->inference || mode.inference,
+  check(!impl->inference || mode.inference || impl->untracked_version,
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
         "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
   if (!records) return;

@@ -134,7 +134,7 @@ bool is_argument(const OpDef& def, const Value* arguments, const Tensor& tensor)
   return found;
 }
 
-// Also true of the arguments themselves. detach() inside inference mode gives a normal tensor.
+// Also true of the arguments themselves. detach() of a normal tensor gives a normal one, in inference mode too.
 bool shares_memory(const OpDef& def, const Value* arguments, const Tensor& tensor) noexcept {
   bool found = false;
   for_each_tensor(def, arguments, [&](const Tensor& argument) { found |= argument.storage() == tensor.storage(); });
@@ -472,7 +472,8 @@ void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out)
     if (def.is_view) track_views(def, arguments, results);
     if (autograd::mode.inference) {
       for_each_result(def, results, [&](const Tensor& result, std::uint32_t) {
-        if (!def.is_view && !shares_memory(def, arguments, result)) result.impl()->inference = true;
+        // Ops that may return a view (reshape, to, contiguous) may as well have made a copy.
+        if (!shares_memory(def, arguments, result)) result.impl()->inference = true;
       });
     }
     return;

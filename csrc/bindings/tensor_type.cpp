@@ -6,6 +6,7 @@
 // wrapped again.
 #include "bindings/indexing.h"
 #include "bindings/python.h"
+#include "autograd/mode.h"
 #include "core/factory.h"
 
 namespace flambeau::python {
@@ -236,6 +237,10 @@ void bind_tensor(nb::module_& m) {
         Tensor made = alias(tensor_of(source.ptr()));
         check(!requires_grad || is_differentiable(made.dtype()), ErrorKind::Runtime,
               "Only Tensors of floating point and complex dtype can require gradients");
+        made.impl()->inference = tensor_of(source.ptr()).impl()->inference;
+        check(!requires_grad || !made.impl()->inference || autograd::mode.inference, ErrorKind::Runtime,
+              "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Make a normal copy "
+              "with clone() first.");
         made.impl()->requires_grad = requires_grad;
         return nb::steal(checked(wrap_as(std::move(made), reinterpret_cast<PyTypeObject*>(cls.ptr()))));
       },

@@ -286,6 +286,13 @@ Tensor unfold(const Tensor& input, std::int64_t dimension, std::int64_t size, st
 }
 
 Tensor alias_of(const Tensor& input) { return alias(input); }
+// Detached from an inference tensor it stays one, but may be changed in place outside inference mode, as with .data.
+Tensor detach(const Tensor& input) {
+  const Tensor result = alias(input);
+  if (input.impl()->inference) [[unlikely]]
+    result.impl()->inference = result.impl()->untracked_version = true;
+  return result;
+}
 
 const Kernel kernels[] = {
     {"view", &view},
@@ -310,7 +317,7 @@ const Kernel kernels[] = {
     {"as_strided", &as_strided},
     {"unfold", &unfold},
     {"alias", &alias_of},
-    {"detach", &alias_of},
+    {"detach", &detach},
 };
 
 }  // namespace
