@@ -4,6 +4,8 @@ Spectra and orthogonal factors are in linalg_spectral.py, norms and the rest in 
 torch.linalg are gathered in flambeau/linalg.
 """
 
+from operator import itemgetter
+
 from .. import _C
 from ._differentiate import differentiate
 from .join import cat
@@ -162,13 +164,31 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 _TYPES = {}
 
 
+def _result_type(name, fields):
+    """A tuple made of one sequence with named items, as the result types of PyTorch and of native ops are."""
+
+    def text(self):
+        items = (f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n" + ",\n".join(items) + ")"
+
+    members = {
+        **{field: property(itemgetter(i)) for i, field in enumerate(fields)},
+        "__slots__": (),
+        "__match_args__": fields,
+        "__repr__": text,
+        "__module__": "torch.return_types",
+        "n_fields": len(fields),
+        "n_sequence_fields": len(fields),
+        "n_unnamed_fields": 0,
+    }
+    return type(name, (tuple,), members)
+
+
 def named(name, fields, values):
     """A named tuple of results, as native ops return them."""
     if name not in _TYPES:
-        from collections import namedtuple
-
-        _TYPES[name] = namedtuple(name, fields)
-    return _TYPES[name](*values)
+        _TYPES[name] = _result_type(name, tuple(fields.split()))
+    return _TYPES[name](values)
 
 
 # Systems

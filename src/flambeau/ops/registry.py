@@ -122,7 +122,7 @@ def _accepting_out(function):
                 )
             for target, value in zip(out, result, strict=True):
                 write_out(target, value, function.__name__)
-            return type(result)(*out) if hasattr(result, "_fields") else out
+            return type(result)(out) if hasattr(result, "n_fields") else out
         return write_out(out, result, function.__name__)
 
     return with_out

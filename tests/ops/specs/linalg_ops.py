@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.linalg
 
+import flambeau
 from flambeau.testing.opspec import Case, OpSpec, Sample
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -57,6 +58,8 @@ SINGULAR = Case(args=(np.ones((2, 2)),), raises=RuntimeError, match="singular")
 
 
 def spec(name, reference, samples, *errors, **options):
+    if name.startswith("linalg.") or options.get("function"):
+        options["method"] = False  # Tensor has another function of that name
     return OpSpec(
         name,
         reference,
@@ -67,6 +70,74 @@ def spec(name, reference, samples, *errors, **options):
         views=False,
         **options,
     )
+
+
+def lower(draw, *shape):
+    """Lower triangular and well conditioned."""
+    return np.tril(draw.array(shape, -1, 1)) + 3 * np.eye(shape[-1])
+
+
+def factored(draw):
+    yield Sample((draw.array((3, 2)), lower(draw, 3, 3)))
+    yield Sample((draw.array((2, 3, 1)), lower(draw, 3, 3)))
+    yield Sample((draw.array((3, 2)), np.swapaxes(lower(draw, 3, 3), 0, 1).copy(), True))
+
+
+def cholesky_solve(b, factor, upper=False):
+    h = np.swapaxes(factor.conj(), -1, -2)
+    return np.linalg.solve(h @ factor if upper else factor @ h, b)
+
+
+def inverse_from_factor(factor, upper=False):
+    h = np.swapaxes(factor.conj(), -1, -2)
+    return np.linalg.inv(h @ factor if upper else factor @ h)
+
+
+def over_batch(function, a):
+    """function of each matrix, which returns a tuple; the results stacked."""
+    flat = [function(m) for m in a.reshape(-1, *a.shape[-2:])]
+    return tuple(
+        np.stack(parts).reshape(*a.shape[:-2], *parts[0].shape) for parts in zip(*flat, strict=True)
+    )
+
+
+def rectangles(draw):
+    for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 3)):
+        yield Sample((draw.array(shape, -1, 1) + 4 * np.eye(*shape[-2:]),))
+
+
+def plu(a):
+    return tuple(x.astype(a.dtype) for x in over_batch(scipy.linalg.lu, a))
+
+
+def packed_lu(a):
+    return scipy.linalg.lu_factor(a)[0]
+
+
+def lu_system(draw):
+    a = regular(draw, 3, 3)
+    yield Sample((a, draw.array((3, 2))))
+    yield Sample((regular(draw, 2, 3, 3), draw.array((2, 3, 1))))
+
+
+def solve_by_lu(a, b):
+    return flambeau.linalg.lu_solve(*flambeau.linalg.lu_factor(a), b)
+
+
+def unpacked(a):
+    return tuple(flambeau.lu_unpack(*flambeau.lu(a)))
+
+
+def square_only(draw):
+    yield Sample((regular(draw, 3, 3),))
+    yield Sample((regular(draw, 2, 2, 2),))
+
+
+def lu_function(name):
+    return flambeau.lu if name == "lu" else getattr(flambeau.linalg, name.split(".")[1])
+
+
+NOT_MATRIX = Case(args=(np.zeros(3),), match="at least 2 dimensions")
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False):
@@ -168,5 +239,95 @@ SPECS = [
         lambda draw: [Sample((regular(draw, 3, 3), n)) for n in (2, 3, -1)],
         Case(args=(np.zeros((2, 3)), 2), match="square"),
         k=64,  # entries grow with the power, to about 5 ** 3
+    ),
+    spec("inverse", np.linalg.inv, square, NOT_SQUARE, SINGULAR),
+    spec(
+        "linalg.inv_ex",
+        np.linalg.inv,
+        square,
+        NOT_SQUARE,
+        function=lambda a: flambeau.linalg.inv_ex(a).inverse,
+    ),
+    spec(
+        "linalg.solve_ex",
+        solve,
+        systems,
+        Case(args=(np.ones((2, 2)), np.ones((3, 1))), match="Incompatible shapes"),
+        function=lambda a, b: flambeau.linalg.solve_ex(a, b).result,
+    ),
+    spec(
+        "linalg.lu",
+        plu,
+        rectangles,
+        NOT_MATRIX,
+        Case(args=(np.eye(2),), kwargs={"pivot": False}, match="pivoting"),
+    ),
+    spec(
+        "lu_unpack",
+        plu,
+        rectangles,
+        NOT_MATRIX,
+        function=unpacked,
+    ),
+    *(
+        spec(
+            name,
+            lambda a: over_batch(lambda m: (packed_lu(m),), a)[0],
+            square_only,
+            NOT_MATRIX,
+            function=lambda a, name=name: lu_function(name)(a)[0],
+        )
+        for name in ("lu", "linalg.lu_factor", "linalg.lu_factor_ex")
+    ),
+    *(
+        spec(
+            name,
+            solve,
+            lu_system,
+            Case(args=(np.ones((2, 2)), np.ones((2, 1))), match="zero"),
+            function=function,
+        )
+        for name, function in (
+            ("linalg.lu_solve", solve_by_lu),
+            ("lu_solve", lambda a, b: flambeau.lu_solve(b, *flambeau.linalg.lu_factor(a))),
+        )
+    ),
+    spec(
+        "triangular_solve",
+        lambda b, a: np.linalg.solve(np.triu(a), b),
+        lambda draw: [Sample((draw.array((3, 2)), regular(draw, 3, 3)))],
+        Case(args=(np.ones((3, 1)), np.ones((2, 2))), match="Incompatible"),
+        function=lambda b, a: flambeau.triangular_solve(b, a).solution,
+    ),
+    *(
+        spec(
+            name,
+            np.linalg.cholesky,
+            lambda draw: [Sample((positive(draw, 3, 3),)), Sample((positive(draw, 2, 2, 2),))],
+            NOT_SQUARE,
+            function=function,
+            grad=False,  # reads one triangle, see linalg.cholesky
+            grad_grad=False,
+        )
+        for name, function in (
+            ("cholesky", None),
+            ("linalg.cholesky_ex", lambda a: flambeau.linalg.cholesky_ex(a).L),
+        )
+    ),
+    spec(
+        "cholesky_solve",
+        cholesky_solve,
+        factored,
+        Case(args=(np.ones((3, 1)), np.ones((2, 2))), match="Incompatible"),
+        grad=False,  # the gradient of the factor is that of the matrix it makes
+        grad_grad=False,
+    ),
+    spec(
+        "cholesky_inverse",
+        inverse_from_factor,
+        lambda draw: [Sample((lower(draw, 3, 3),)), Sample((lower(draw, 2, 2, 2),))],
+        NOT_SQUARE,
+        grad=False,
+        grad_grad=False,
     ),
 ]
