@@ -231,6 +231,11 @@ class _FullUnpickler(pickle.Unpickler):
                 return _table[full]
             if full == "torch._tensor._rebuild_from_type_v2":
                 return _utils._rebuild_from_type_v2
+            # Where PyTorch's pickles have built-in functions: getattr(_VariableFunctionsClass, "tanh"), _nn.gelu.
+            if full == "torch._C._VariableFunctionsClass":
+                return flambeau
+            if module == "torch._C._nn":
+                return getattr(flambeau.nn.functional, name)
         return super().find_class(our_name(module), name)
 
     def persistent_load(self, pid: Any) -> Any:

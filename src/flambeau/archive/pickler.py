@@ -47,6 +47,16 @@ def our_name(module: str) -> str:
     return module
 
 
+def _public_home(module: str, name: str, obj: Any) -> str:
+    """The module in which users find an op: families of ops are files of ours only."""
+    if not module.startswith("flambeau.ops."):
+        return module
+    homes = {"flambeau": flambeau, "flambeau.nn.functional": flambeau.nn.functional}
+    return next(
+        (home for home, where in homes.items() if getattr(where, name, None) is obj), module
+    )
+
+
 class _StorageClass:
     """Stands for torch.FloatStorage and so on in a persistent id."""
 
@@ -90,7 +100,7 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined]
         """Write `module name` with PyTorch's module."""
         name = name or getattr(obj, "__qualname__", None) or obj.__name__
         module = getattr(obj, "__module__", None) or pickle.whichmodule(obj, name)
-        translated = _MOVED.get((module, name)) or torch_name(module)
+        translated = _MOVED.get((module, name)) or torch_name(_public_home(module, name, obj))
         if translated == module:
             super().save_global(obj, name)
             return

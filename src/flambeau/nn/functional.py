@@ -299,3 +299,9 @@ wrap_names(
     multi_margin_loss multilabel_margin_loss poisson_nll_loss soft_margin_loss triplet_margin_loss""",
     FLOAT32,
 )
+
+# Pickles name functions by the module that PyTorch has them in.
+for _name in __all__:
+    _function = globals()[_name]
+    if getattr(_function, "__module__", "").startswith(f"{__package__}._functional"):
+        _function.__module__ = __name__

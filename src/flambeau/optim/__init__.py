@@ -1,15 +1,15 @@
 """Optimizers and learning rate schedules."""
 
 from . import lr_scheduler, optimizer, swa_utils
+from ._adafactor import Adafactor
+from ._muon import Muon
 from .adadelta import Adadelta
-from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam
 from .adamax import Adamax
 from .adamw import AdamW
 from .asgd import ASGD
 from .lbfgs import LBFGS
-from .muon import Muon
 from .nadam import NAdam
 from .optimizer import (
     Optimizer,

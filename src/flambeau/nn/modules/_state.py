@@ -62,7 +62,9 @@ class ModuleState:
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
         handle = RemovableHandle(self._load_state_dict_pre_hooks)
-        self._load_state_dict_pre_hooks[handle.id] = _PreHook(hook, self if with_module else None)
+        self._load_state_dict_pre_hooks[handle.id] = _WrappedHook(
+            hook, self if with_module else None
+        )
         return handle
 
     def register_load_state_dict_pre_hook(self, hook):
@@ -244,7 +246,7 @@ class ModuleState:
         return _IncompatibleKeys(missing, unexpected)
 
 
-class _PreHook:
+class _WrappedHook:
     """A load_state_dict pre-hook that is given the module; keeps it weakly, so that copies do not hold the original."""
 
     def __init__(self, hook, module):
@@ -278,6 +280,10 @@ class _PreHook:
             if state["module"] is None:
                 raise RuntimeError("You are trying to revive the hook of a dead Module!")
             self.module = weakref.ref(state["module"])
+
+
+# Where PyTorch has the class: pickled modules name it.
+_WrappedHook.__module__ = __name__.replace("_state", "module")
 
 
 def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, errors):

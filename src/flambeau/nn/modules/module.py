@@ -10,7 +10,12 @@ from flambeau.utils.hooks import RemovableHandle
 
 from . import _hooks
 from ._hooks import *  # noqa: F403 - programs look for these and some of the next names here
-from ._state import _EXTRA_STATE_KEY_SUFFIX, ModuleState, _IncompatibleKeys  # noqa: F401
+from ._state import (  # noqa: F401
+    _EXTRA_STATE_KEY_SUFFIX,
+    ModuleState,
+    _IncompatibleKeys,
+    _WrappedHook,
+)
 
 __all__ = ["Module"]
 

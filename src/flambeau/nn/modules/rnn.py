@@ -126,9 +126,12 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    def __getstate__(self):
+        # PyTorch's state holds the list itself; here it is derived from the parameters.
+        return {**self.__dict__, "_flat_weights": self._flat_weights}
+
     def __setstate__(self, state):
         super().__setstate__(state)
-        # PyTorch's state holds the list itself; here it is derived from the parameters.
         self.__dict__.pop("_flat_weights", None)
         self.__dict__.setdefault("proj_size", 0)
 
