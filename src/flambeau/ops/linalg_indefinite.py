@@ -1,7 +1,5 @@
 """Symmetric and Hermitian indefinite systems: the Bunch-Kaufman factorisation and its solver."""
 
-import numpy as np
-
 from .. import _C
 from ._differentiate import differentiate
 from .linalg_ops import (
@@ -57,6 +55,8 @@ class Layout:
     """
 
     def __init__(self, pivots, like):
+        import numpy as np  # not needed to import the package
+
         n = pivots.shape[-1]
         flat = pivots.reshape(-1, n).tolist() if n else []
         rows = np.tile(np.arange(n)[:, None], (max(len(flat), 1), 1, n))
