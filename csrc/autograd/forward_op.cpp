@@ -47,6 +47,7 @@ class ForwardCall {
  private:
   void run_primal();
   void run_view();
+  void widen_tangent();
   void run_inplace_view();
   [[nodiscard]] bool is_linear() const;
   void run_bilinear();
@@ -194,8 +195,28 @@ void ForwardCall::apply_to_tangents(const OpDef& def, Value* results) {
   call_op(def, inputs.data(), results);
 }
 
+// as_strided reaches beyond its tensor, into the storage: if the tangent's has no such elements, zeros stand there.
+void ForwardCall::widen_tangent() {
+  const Tensor& primal = tensors_[0];
+  const IntSpan sizes = arguments_[1].ints(), strides = arguments_[2].ints();
+  const std::int64_t shift = tangents_[0].offset() - primal.offset();
+  const std::int64_t first = (arguments_[3].tag() == Tag::Int ? arguments_[3].integer() : primal.offset()) + shift;
+  std::int64_t last = first;
+  for (std::int64_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
+  const auto elements = [](const Tensor& tensor) { return tensor.storage()->bytes() / tensor.itemsize(); };
+  if (first >= 0 && last < elements(tangents_[0])) return;
+  const GradGuard recording(create_graph_);
+  const std::int64_t count = elements(primal);
+  const Tensor whole = zeros(IntSpan(&count, 1), tangents_[0].dtype(), primal.device());
+  Tensor window = as_strided(whole, primal.sizes(), primal.strides(), primal.offset());
+  call("copy_", {window, tangents_[0]});
+  set_tangent(primal, window);
+  tangents_[0] = std::move(window);
+}
+
 void ForwardCall::run_view() {
   run_primal();
+  if (def_.name == "as_strided") widen_tangent();
   collect_results();
   constexpr std::size_t kMaxResults = 8;
   Value results[kMaxResults];
@@ -381,7 +402,7 @@ bool ForwardCall::is_view_of_argument(const Tensor& output) const {
   return false;
 }
 
-// Results that the rule has no word about have no tangent; a single result's is zero then.
+// Results that the rule has no word about do not depend on the arguments: their tangent is zero.
 void ForwardCall::store(const std::vector<Tensor>& tangents) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Tensor& output = outputs_[i];
@@ -398,7 +419,6 @@ void ForwardCall::store(const std::vector<Tensor>& tangents) {
       update_tangent(output, tangent);
       tangent = tangent_of(output);
     } else {
-      if (!tangent.defined() && outputs_.size() > 1) continue;
       if (tangent.defined() && is_shared(tangent) && !is_view_of_argument(output)) {
         const GradGuard recording(create_graph_);
         tangent = call("clone", {tangent});

@@ -128,6 +128,13 @@ PyObject* set_forward_kind_py(PyObject*, PyObject* args) {
 
 PyObject* is_active_py(PyObject*, PyObject*) { return PyBool_FromLong(autograd::forward_active ? 1 : 0); }
 
+// _records_derivatives(): does what is computed now need derivatives, in either mode? Gradient rules that have a faster
+// way without ask this.
+PyObject* records_derivatives_py(PyObject*, PyObject*) {
+  const bool forward = autograd::forward_active && !autograd::forward_paused() && !autograd::mode.inference;
+  return PyBool_FromLong(forward || autograd::mode.grad ? 1 : 0);
+}
+
 // _is_differentiated(tensor): does somebody want derivatives in it, in either mode?
 PyObject* is_differentiated_py(PyObject*, PyObject* object) {
   return guarded([&] {
@@ -141,6 +148,7 @@ PyMethodDef functions[] = {
     {"_enter_dual_level", enter_dual_level_py, METH_NOARGS, nullptr},
     {"_exit_dual_level", exit_dual_level_py, METH_O, nullptr},
     {"_is_dual_level_active", is_active_py, METH_NOARGS, nullptr},
+    {"_records_derivatives", records_derivatives_py, METH_NOARGS, nullptr},
     {"_is_differentiated", is_differentiated_py, METH_O, nullptr},
     {"_make_dual", make_dual_py, METH_VARARGS, nullptr},
     {"_unpack_dual", unpack_dual_py, METH_O, nullptr},
@@ -167,9 +175,19 @@ std::vector<Tensor> input_tangents(PyObject* inputs) {
 
 void apply_jvp(const JvpCall& call) {
   const autograd::ForwardPause pause;
-  const Object function(checked(PyObject_GetAttrString(call.cls, "jvp")));
   const Object arguments = jvp_arguments(call);
-  const Object value(checked(PyObject_Call(function.get(), arguments.get(), nullptr)));
+  const Object derived(checked(PyObject_GetAttrString(call.cls, "_jvp_from_backward")));
+  Object function(checked(PyObject_GetAttrString(call.cls, "jvp")));
+  Object value;
+  if (derived.get() == Py_True) {
+    const Object module(checked(PyImport_ImportModule("flambeau.autograd.function")));
+    function = Object(checked(PyObject_GetAttrString(module.get(), "_derived_jvp")));
+    const Object tangents(checked(PyTuple_GetSlice(arguments.get(), 1, PyTuple_GET_SIZE(arguments.get()))));
+    value =
+        Object(checked(PyObject_CallFunctionObjArgs(function.get(), call.cls, call.inputs, tangents.get(), nullptr)));
+  } else {
+    value = Object(checked(PyObject_Call(function.get(), arguments.get(), nullptr)));
+  }
   const Object found =
       PyTuple_Check(value.get()) ? Object::borrow(value.get()) : Object(checked(PyTuple_Pack(1, value.get())));
   const Py_ssize_t count = PyTuple_GET_SIZE(call.outputs);

@@ -352,3 +352,58 @@ def test_function_that_returns_a_view(dual):
 
 def test_dual_tensors_print_their_tangent(dual):
     assert "tangent=tensor([ 1.,  0., -1.]" in repr(dual)
+
+
+def test_as_strided_beyond_its_tensor(level):
+    x = flambeau.arange(6, dtype=flambeau.float64)
+    dual = fwAD.make_dual(x[2:5], tensor(1.0, 2.0, 3.0))
+    assert tangent(dual.as_strided((3,), (2,), 0)).tolist() == [0.0, 1.0, 3.0]
+
+
+def test_ops_whose_backward_has_a_faster_way_without_derivatives():
+    """Their rules choose by what is recorded: forward mode over a backward without create_graph counts."""
+    nn = flambeau.nn.functional
+
+    def attention(x):
+        return nn.scaled_dot_product_attention(x, x * 2, x.exp()).sum()
+
+    def sample(x):
+        return nn.grid_sample(x, (x[:, :2] * 0.3).permute(0, 2, 3, 1), align_corners=True).sum()
+
+    for function in (attention, sample):
+        x = flambeau.rand(1, 2, 4, 4, dtype=flambeau.float64).requires_grad_()
+        v = flambeau.rand(1, 2, 4, 4, dtype=flambeau.float64)
+        (gradient,) = grad(function(x), x, create_graph=True)
+        (expected,) = grad(gradient, x, v)
+        with fwAD.dual_level():
+            (gradient,) = grad(function(fwAD.make_dual(x, v)), x)
+            assert flambeau.allclose(tangent(gradient), expected)
+
+
+def test_ctc_loss_has_a_tangent_and_no_second_derivative(level):
+    logits = flambeau.randn(6, 1, 3, dtype=flambeau.float64).requires_grad_()
+    v = flambeau.randn(6, 1, 3, dtype=flambeau.float64)
+
+    def loss(x):
+        return flambeau.nn.functional.ctc_loss(
+            x, flambeau.tensor([[1, 2]]), flambeau.tensor([6]), flambeau.tensor([2])
+        )
+
+    (gradient,) = grad(loss(logits), logits)
+    assert flambeau.allclose(
+        tangent(loss(fwAD.make_dual(logits.detach(), v))), (gradient * v).sum()
+    )
+    (gradient,) = grad(loss(logits), logits, create_graph=True)
+    with pytest.raises(NotImplementedError, match="_ctc_loss_backward"):
+        grad(gradient.sum(), logits)
+
+
+def test_grid_sample_reflects_in_its_differentiable_form():
+    x = flambeau.rand(1, 1, 3, 4, dtype=flambeau.float64, requires_grad=True)
+    grid = (flambeau.rand(1, 2, 3, 2, dtype=flambeau.float64) * 3).requires_grad_()
+    assert flambeau.autograd.gradgradcheck(
+        lambda x, grid: flambeau.nn.functional.grid_sample(
+            x, grid, padding_mode="reflection", align_corners=False
+        ),
+        (x, grid),
+    )

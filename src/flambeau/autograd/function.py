@@ -88,8 +88,50 @@ def _bind_default_args(function, args, kwargs):
     return bound.args
 
 
+def _derived_jvp(cls, inputs, tangents):
+    """Tangents of a Function without a jvp of its own, whose backward is differentiable: two reverse passes.
+
+    The backward is linear in its cotangent u; its derivative in u, applied to the tangents, is what is asked for.
+    """
+    from ._api import grad
+
+    create_graph = _C.is_grad_enabled()
+    with _C._EnableGrad():
+        places = [i for i, tangent in enumerate(tangents) if tangent is not None]
+        aliases = list(inputs)
+        for i in places:
+            alias = inputs[i].view_as(inputs[i])
+            aliases[i] = alias if alias.requires_grad else alias.requires_grad_()
+        results = cls.apply(*aliases)
+        outputs = results if isinstance(results, tuple) else (results,)
+        chosen = [o for o in outputs if isinstance(o, _C.TensorBase) and o.requires_grad]
+        seeds = [o.detach().new_zeros(o.shape).requires_grad_() for o in chosen]
+        adjoints = grad(
+            chosen, [aliases[i] for i in places], seeds, create_graph=True, allow_unused=True
+        )
+        pairs = [
+            (adjoint, tangents[i])
+            for i, adjoint in zip(places, adjoints, strict=True)
+            if adjoint is not None and adjoint.requires_grad
+        ]
+        create_graph = create_graph and any(
+            tensor.requires_grad for i in places for tensor in (inputs[i], tangents[i])
+        )
+        found = grad(
+            [a for a, _ in pairs],
+            seeds,
+            [t for _, t in pairs],
+            create_graph=create_graph,
+            allow_unused=True,
+        )
+    found = iter(found)
+    return tuple(next(found) if any(o is c for c in chosen) else None for o in outputs)
+
+
 class _SingleLevelFunction(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
     _has_setup_context = False
+    # Set by Functions of this package whose backward is differentiable: forward mode goes through it.
+    _jvp_from_backward = False
 
     @staticmethod
     def forward(*args, **kwargs):

@@ -34,7 +34,7 @@ fused_attention_grad = native(
 def _(grad_output, query, key, value, attn_mask, is_causal, scale, output, logsumexp):
     if grad_output is None:
         return None, None, None, None
-    if _C.is_grad_enabled():
+    if _C._records_derivatives():
         grads = recomputed_vjp(
             lambda q, k, v: (_plain_attention(q, k, v, attn_mask, 0.0, is_causal, scale),),
             (query, key, value),

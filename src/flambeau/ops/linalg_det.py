@@ -22,7 +22,7 @@ linalg_det = native(
 def _(grad, result, A):
     if A.shape[-1] <= 1:
         return grad.unsqueeze(-1).unsqueeze(-1).expand(A.shape)
-    again = _C.is_grad_enabled()
+    again = _C._records_derivatives()
     inverse, info = linalg_inv_ex(A)
     # The inverse does not exist for singular matrices; its derivative loses all digits for nearly singular ones.
     bad = _nearly_singular(A, inverse, info) if again else (info != 0) | (result == 0)
@@ -81,6 +81,8 @@ def _define_cofactor_product(Function):
     """
 
     class CofactorProduct(Function):
+        _jvp_from_backward = True
+
         @staticmethod
         def forward(ctx, grad, A):
             U, Vh, phase, products = _singular_frame(A)
@@ -106,6 +108,8 @@ def _define_cofactor_product(Function):
 
     class Undefined(Function):
         """The value, whose derivative in A is not known here: NaN, where a constant would give 0."""
+
+        _jvp_from_backward = True
 
         @staticmethod
         def forward(ctx, value, A):

@@ -285,6 +285,8 @@ def _define_function(Function):
     from ._differentiate import differentiate
 
     class Lobpcg(Function):
+        _jvp_from_backward = True
+
         @staticmethod
         def forward(ctx, A, B, X, iK, options):
             values, vectors = _solve_all(A, B, X, iK, options)

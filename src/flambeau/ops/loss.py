@@ -225,9 +225,22 @@ _ctc_loss = native(
 _ctc_loss_backward = native(
     "_ctc_loss_backward(Tensor grad_output, Tensor log_probs, Tensor targets, int[] input_lengths, "
     "int[] target_lengths, int blank, bool zero_infinity) -> Tensor",
-    non_differentiable="PyTorch has no second derivative either",
     doc="Cotangent of _ctc_loss's log_probs.",
 )
+
+
+@_ctc_loss_backward.vjp("grad_output")
+def _(grad, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+    ones = log_probs.new_ones(log_probs.shape[1:2])
+    unit = _ctc_loss_backward(
+        ones, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+    )
+    return sum(grad * unit, (0, 2))
+
+
+@_ctc_loss_backward.vjp("log_probs")
+def _(grad):
+    raise NotImplementedError("the derivative for '_ctc_loss_backward' is not implemented.")
 
 
 @_ctc_loss.vjp

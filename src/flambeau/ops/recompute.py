@@ -19,7 +19,7 @@ def recomputed_vjp(function, inputs, cotangents):
     """Gradients of function(*inputs) in each input, with a graph, by running `function` again.
 
     Fused ops have one-pass gradient kernels that are not differentiable themselves. When a graph of the gradient is
-    asked for (create_graph), their rules call this instead.
+    asked for (create_graph, or forward mode over a backward), their rules call this instead.
 
     Args:
         function: composite of differentiable ops; returns a tuple of tensors.
@@ -30,6 +30,7 @@ def recomputed_vjp(function, inputs, cotangents):
     """
     from ..autograd import enable_grad, grad
 
+    create_graph = _C.is_grad_enabled()  # False: only tangents are wanted
     with enable_grad():
         # Aliases: one tensor may be passed as several inputs, whose gradients are separate.
         aliases = [_alias(x) for x in inputs]
@@ -47,7 +48,7 @@ def recomputed_vjp(function, inputs, cotangents):
                 [y for y, _ in pairs],
                 wanted,
                 [g for _, g in pairs],
-                create_graph=True,
+                create_graph=create_graph,
                 allow_unused=True,
             )
         )

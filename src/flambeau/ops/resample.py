@@ -135,7 +135,7 @@ grid_sample_to_grad = native(
 
 @grid_sample_to.vjp
 def _(grad, input, grid, mode, padding_mode, align_corners):
-    if _C.is_grad_enabled():
+    if _C._records_derivatives():
         return recomputed_vjp(
             lambda x, at: (_plain_grid_sample(x, at, mode, padding_mode, align_corners),),
             (input, grid),
@@ -151,7 +151,7 @@ def _reflected(x, twice_low, twice_high):
     x = (x - low).abs()
     flips = (x.detach() / span).floor()
     extra = x - flips * span
-    return (flips % 2 == 0).where(extra, span - extra) + low
+    return extra.where(flips % 2 == 0, span - extra) + low
 
 
 def _padded_coordinate(x, size, padding_mode, align_corners):

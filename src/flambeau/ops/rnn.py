@@ -64,7 +64,7 @@ def _(
     output,
     saved,
 ):
-    if _C.is_grad_enabled():
+    if _C._records_derivatives():
 
         def again(x, h, c, wi, wh, bi, bh):
             return _plain_layer(x, batch_sizes, h, c, wi, wh, bi, bh, mode, reverse)
