@@ -102,14 +102,14 @@ class MixtureSameFamily(Distribution):
         spread = (means - self._pad(self.mean)).pow(2.0)
         return self._average(self.component_distribution.variance) + self._average(spread)
 
-    def cdf(self, value):
-        value = self._pad(value)
-        return (self.component_distribution.cdf(value) * self.mixture_distribution.probs).sum(-1)
+    def cdf(self, x):
+        x = self._pad(x)
+        return (self.component_distribution.cdf(x) * self.mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value):
+    def log_prob(self, x):
         if self._validate_args:
-            self._validate_sample(value)
-        log_prob = self.component_distribution.log_prob(self._pad(value))
+            self._validate_sample(x)
+        log_prob = self.component_distribution.log_prob(self._pad(x))
         log_weights = flambeau.log_softmax(self.mixture_distribution.logits, dim=-1)
         return flambeau.logsumexp(log_prob + log_weights, dim=-1)
 
