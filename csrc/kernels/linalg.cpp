@@ -2,6 +2,7 @@
 #include "kernels/linalg.h"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -9,14 +10,19 @@
 namespace flambeau {
 namespace linalg {
 
+void check_extent(const char* op, std::int64_t m, std::int64_t n) {
+  constexpr std::int64_t kSide = std::numeric_limits<std::int32_t>::max(), kElements = 900000000;
+  check(m <= kSide && n <= kSide && m * n <= kElements, op, ": expected matrices of at most ", kElements,
+        " elements, got ", m, " rows and ", n, " columns. LAPACK counts them in 32 bits.");
+}
+
 void check_matrix(const char* op, const Tensor& t, const char* name) {
   check(t.dim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions, got shape ", t.sizes());
   check(is_floating(t.dtype()) || is_complex(t.dtype()), op, ": Expected a floating point or complex tensor as ", name,
         ". Got ", name_of(t.dtype()));
   check(!is_reduced_float(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()),
         ". Convert to float32 first.");
-  check(rows(t) <= 30000 && columns(t) <= 30000, op,
-        ": expected matrices of at most 30000 rows and columns, got shape ", t.sizes());
+  check_extent(op, rows(t), columns(t));
 }
 
 void check_square(const char* op, const Tensor& t, const char* name) {

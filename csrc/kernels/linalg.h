@@ -21,7 +21,9 @@ inline Dims with(Dims batch, std::initializer_list<std::int64_t> last) {
 }
 inline std::int64_t count(IntSpan batch) { return checked_numel(batch); }
 
-// At least a matrix, float32/64 or complex, within LAPACK's 32-bit sizes.
+// m x n elements within LAPACK's 32-bit sizes.
+void check_extent(const char* op, std::int64_t m, std::int64_t n);
+// At least a matrix, float32/64 or complex, of such an extent.
 void check_matrix(const char* op, const Tensor& t, const char* name = "A");
 void check_square(const char* op, const Tensor& t, const char* name = "A");
 

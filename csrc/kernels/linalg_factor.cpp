@@ -63,6 +63,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
   check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", std::string(mode),
         "' but expected one of 'reduced' (default), 'r', or 'complete'");
   const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), width = mode == "complete" ? m : k;
+  check_extent("linalg.qr", m, width);
   const Dims batch = batch_of(a);
   const auto [factors, tau] = geqrf(a);
   Tensor r = column_major(batch, mode == "complete" ? m : k, n, a.dtype(), a.device());
@@ -151,6 +152,8 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices, bool
   check_matrix("linalg.svd", a);
   const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), uw = full_matrices ? m : k,
                      vw = full_matrices ? n : k;
+  check_extent("linalg.svd", m, uw);
+  check_extent("linalg.svd", vw, n);
   check(k <= 20000,
         "linalg.svd: expected at most 20000 rows or columns, so that LAPACK's workspace has a 32-bit size, got ",
         a.sizes());

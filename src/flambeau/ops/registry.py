@@ -109,9 +109,17 @@ def composite(function=None, *, methods=(), properties=(), out=False):
     return registered
 
 
+# NumPy's names of parameters, which native ops accept too.
+_ALIASES = {"axis": "dim", "keepdims": "keepdim"}
+
+
 def _accepting_out(function):
+    aliases = {a: name for a, name in _ALIASES.items() if a not in function.__code__.co_varnames}
+
     @functools.wraps(function)
     def with_out(*args, out=None, **kwargs):
+        for alias in aliases.keys() & kwargs.keys():
+            kwargs[aliases[alias]] = kwargs.pop(alias)
         result = function(*args, **kwargs)
         if out is None:
             return result
