@@ -120,9 +120,20 @@ PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
 PyObject* dim(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_of(self).dim()); }
 PyObject* numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_of(self).numel()); }
 PyObject* storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_of(self).offset()); }
+// False for sparse tensors, which have neither strides nor one piece of memory.
+bool is_strided(PyObject* self) {
+  if (!tensor_of(self).is_extended()) [[likely]]
+    return true;
+  const Object layout(checked(PyObject_GetAttrString(self, "layout")));
+  const Object text(checked(PyObject_Str(layout.get())));
+  return PyUnicode_CompareWithASCIIString(text.get(), "torch.strided") == 0;
+}
 PyObject* data_ptr(PyObject* self, PyObject*) {
-  const Tensor& tensor = tensor_of(self);
-  return PyLong_FromVoidPtr(tensor.numel() == 0 || tensor.is_meta() ? nullptr : tensor.data());
+  return guarded([&] {
+    const Tensor& tensor = tensor_of(self);
+    check(is_strided(self), ErrorKind::Runtime, "Cannot access data pointer of Tensor that doesn't have storage");
+    return PyLong_FromVoidPtr(tensor.numel() == 0 || tensor.is_meta() ? nullptr : tensor.data());
+  });
 }
 PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   return guarded([&] {
@@ -132,7 +143,7 @@ PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       check(nargs + keywords == 1 && to_memory_format(args[0], format), ErrorKind::Type,
             "is_contiguous(): argument 'memory_format' must be a torch.memory_format, not ", Py_TYPE(args[0])->tp_name);
     }
-    return PyBool_FromLong(tensor_of(self).is_contiguous(format));
+    return PyBool_FromLong(tensor_of(self).is_contiguous(format) && is_strided(self) ? 1 : 0);
   });
 }
 PyObject* is_conj(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_of(self).is_conj()); }

@@ -238,6 +238,53 @@ Tensor scatter_add(const Tensor& input, const Tensor& indices, const Tensor& val
   return target;
 }
 
+// The elements, or slices, of a dense input that the indices name: shape (nnz, *dense).
+Tensor gather_rows(const Tensor& input, const Tensor& indices) {
+  const Tensor list = checked_indices(indices, input.sizes(), "sparse_mask");
+  const std::int64_t dims = list.sizes()[0], nnz = list.sizes()[1];
+  Dims shape;
+  shape.push_back(nnz);
+  for (std::int64_t d = dims; d < input.dim(); ++d) shape.push_back(input.sizes()[d]);
+  Tensor result = empty(shape, input.dtype());
+  if (result.numel() == 0) return result;
+  const Tensor table = rows_are_runs(input, dims) ? input : contiguous(input);
+  const std::int64_t width = result.numel() / nnz;
+  const Ints offsets = row_offsets(list, table.strides());
+  dispatch_all(input.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = table.data<T>();
+    T* to = result.data<T>();
+    parallel_for(0, nnz, std::max<std::int64_t>(32768 / width, 1), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const T* row = from + offsets[static_cast<std::size_t>(i)];
+        if (width == 1)
+          to[i] = *row;
+        else
+          std::copy_n(row, width, to + i * width);
+      }
+    });
+  });
+  return result;
+}
+
+// For each number in `wanted` its place in the ascending list `sorted`, or -1. Linear where `wanted` ascends, too.
+Tensor places_in(const Tensor& sorted, const Tensor& wanted) {
+  const Tensor have = int64_list(sorted, "sparse"), want = int64_list(wanted, "sparse");
+  check(have.dim() == 1 && want.dim() == 1, ErrorKind::Runtime, "sparse: expected lists of places.");
+  Tensor result = empty({want.numel()}, DType::Int64);
+  const auto *first = have.data<std::int64_t>(), *last = first + have.numel(), *at = first;
+  const auto* number = want.data<std::int64_t>();
+  for (std::int64_t i = 0; i < want.numel(); ++i) {
+    if (i != 0 && number[i] >= number[i - 1]) {
+      while (at != last && *at < number[i]) ++at;
+    } else {
+      at = std::lower_bound(first, last, number[i]);
+    }
+    result.data<std::int64_t>()[i] = at != last && *at == number[i] ? at - first : -1;
+  }
+  return result;
+}
+
 // ---- Compressed rows (or columns: the same with the dims exchanged)
 
 // 0 if the pointers and plain indices of each batch are those of a matrix of `limit` columns, else which of PyTorch's
@@ -289,6 +336,21 @@ Rows checked_rows(const Tensor& pointers, const Tensor& columns, const Tensor& v
   return {int64_list(pointers, name), int64_list(columns, name), contiguous(values), pointers.numel() - 1};
 }
 
+// A vector as `other`.
+template <class T>
+void multiply_by_vector(const Rows& a, const T* vector, std::int64_t stride, T* to, std::int64_t begin,
+                        std::int64_t end) {
+  const T* factors = a.values.data<T>();
+  const std::int64_t *starts = a.starts(), *at = a.at();
+  for (std::int64_t i = begin; i < end; ++i) {
+    T sum(0);
+    for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
+      sum = arith::add(sum, arith::mul(factors[e], vector[at[e] * stride]));
+    }
+    to[i] = sum;
+  }
+}
+
 template <class T>
 void multiply_rows(const Rows& a, const T* table, std::int64_t stride, std::int64_t width, T* to, std::int64_t begin,
                    std::int64_t end) {
@@ -320,7 +382,10 @@ Tensor csr_mm(const Tensor& pointers, const Tensor& columns, const Tensor& value
     if (loops == nullptr) {
       dispatch_all(values.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        multiply_rows<T>(a, table.data<T>(), stride, width, result.data<T>(), begin, end);
+        if (width == 1)
+          multiply_by_vector<T>(a, table.data<T>(), stride, result.data<T>(), begin, end);
+        else
+          multiply_rows<T>(a, table.data<T>(), stride, width, result.data<T>(), begin, end);
       });
       return;
     }
@@ -403,16 +468,52 @@ std::tuple<Tensor, Tensor, Tensor> csr_matmul(const Tensor& pointers, const Tens
   });
 }
 
-// pointers[i] = number of entries in rows before i, for row numbers in any order.
-Tensor row_pointers(const Tensor& rows, std::int64_t count) {
+Tensor checked_numbers(const Tensor& rows, std::int64_t count) {
   const Tensor list = int64_list(rows, "to_sparse_csr");
   check(count >= 0 && list.dim() == 1 && index_table().in_range(list.data<std::int64_t>(), list.numel(), count),
         ErrorKind::Runtime, "to_sparse_csr: expected row numbers in [0, ", count, ").");
+  return list;
+}
+
+// pointers[i] = number of entries in rows before i, for row numbers in any order.
+Tensor row_pointers(const Tensor& rows, std::int64_t count) {
+  const Tensor list = checked_numbers(rows, count);
   Tensor pointers = zeros({count + 1}, DType::Int64);
   auto* starts = pointers.data<std::int64_t>();
   for (std::int64_t i = 0; i < list.numel(); ++i) ++starts[list.data<std::int64_t>()[i] + 1];
   for (std::int64_t i = 0; i < count; ++i) starts[i + 1] += starts[i];
   return pointers;
+}
+
+// The row pointers, and the entries in the order of their rows; those of one row stay in order. Linear in both sizes.
+std::tuple<Tensor, Tensor> order_by_row(const Tensor& rows, std::int64_t count) {
+  const Tensor list = checked_numbers(rows, count), pointers = row_pointers(list, count);
+  Ints next(pointers.data<std::int64_t>(), pointers.data<std::int64_t>() + count);
+  Tensor order = empty({list.numel()}, DType::Int64);
+  for (std::int64_t i = 0; i < list.numel(); ++i) {
+    const auto row = static_cast<std::size_t>(list.data<std::int64_t>()[i]);
+    order.data<std::int64_t>()[next[row]++] = i;
+  }
+  return {pointers, order};
+}
+
+// Sixteen sums side by side, so that the compiler can use vectors.
+template <class T>
+T inner_product(const T* x, const T* y, std::int64_t n) {
+  constexpr std::int64_t kLanes = 16;
+  T sum(0);
+  std::int64_t k = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (n >= kLanes) {
+      T lanes[kLanes] = {};
+      for (; k + kLanes <= n; k += kLanes) {
+        for (std::int64_t j = 0; j < kLanes; ++j) lanes[j] += x[k + j] * y[k + j];
+      }
+      for (const T lane : lanes) sum += lane;
+    }
+  }
+  for (; k < n; ++k) sum = arith::add(sum, arith::mul(x[k], y[k]));
+  return sum;
 }
 
 // out[e] = sum over k of input[rows[e], k] * other[columns[e], k]: a product of matrices where it is asked for.
@@ -435,9 +536,7 @@ Tensor sampled_mm(const Tensor& input, const Tensor& other, const Tensor& rows, 
                    for (std::int64_t e = begin; e < end; ++e) {
                      const T* x = a.data<T>() + i.data<std::int64_t>()[e] * width;
                      const T* y = b.data<T>() + j.data<std::int64_t>()[e] * width;
-                     T sum(0);
-                     for (std::int64_t k = 0; k < width; ++k) sum = arith::add(sum, arith::mul(x[k], y[k]));
-                     result.data<T>()[e] = sum;
+                     result.data<T>()[e] = inner_product(x, y, width);
                    }
                  });
   });
@@ -452,6 +551,9 @@ const Kernel kernels[] = {
     {"_csr_mm", &csr_mm},
     {"_csr_matmul", &csr_matmul},
     {"_row_pointers", &row_pointers},
+    {"_order_by_row", &order_by_row},
+    {"_gather_rows", &gather_rows},
+    {"_places_in", &places_in},
     {"_sampled_mm", &sampled_mm},
 };
 

@@ -225,6 +225,10 @@ def deepcopy_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
 
 def untyped_storage(tensor: Any) -> UntypedStorage:
     """Tensor.untyped_storage()."""
+    if tensor.layout is not flambeau.strided:
+        raise NotImplementedError(
+            f"Cannot access storage of a tensor of layout {tensor.layout}: it has none of its own."
+        )
     return _C._storage_of(tensor, UntypedStorage)
 
 

@@ -136,7 +136,8 @@ def _type(input, dtype=None, non_blocking=False):
         }
         return f"torch.quantized.{names[str(input.dtype).removeprefix('torch.')]}Tensor"
     if dtype is None:
-        return f"torch.{_TYPE_NAMES[str(input.dtype).removeprefix('torch.')]}Tensor"
+        package = "torch.sparse" if input.is_sparse else "torch"
+        return f"{package}.{_TYPE_NAMES[str(input.dtype).removeprefix('torch.')]}Tensor"
     if isinstance(dtype, str):
         dtype = _dtype_by_type_name(dtype)
     elif not isinstance(dtype, _C.dtype):

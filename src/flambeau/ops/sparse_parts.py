@@ -24,6 +24,17 @@ _row_pointers = native(
     doc="For each row the number of entries before it, and the number of all.",
 )
 
+_order_by_row = native(
+    "_order_by_row(Tensor rows, int count) -> (Tensor pointers, Tensor order)",
+    non_differentiable=_NUMBERS,
+    doc="_row_pointers, and the entries sorted by row, stably.",
+)
+_places_in = native(
+    "_places_in(Tensor sorted, Tensor wanted) -> Tensor",
+    non_differentiable=_NUMBERS,
+    doc="For each wanted number its place in an ascending list, or -1.",
+)
+
 _coalesced_parts = native(
     "_coalesced_parts(Tensor indices, Tensor values, int[] size) -> (Tensor, Tensor)",
     non_differentiable="the rule belongs to coalesce, which calls it",
@@ -43,7 +54,19 @@ def _(grad):
 
 @_scatter_rows.vjp("values")
 def _(grad, indices, alpha):
-    return grad[tuple(indices)] * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
+    found = _gather_rows(grad, indices)
+    return found * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
+
+
+_gather_rows = native(
+    "_gather_rows(Tensor input, Tensor indices) -> Tensor",
+    doc="The elements, or slices, of a dense input that the indices (sparse_dim, nnz) name.",
+)
+
+
+@_gather_rows.vjp("input")
+def _(grad, input_meta, indices):
+    return _scatter_rows(grad.new_zeros(input_meta.shape), indices, grad)
 
 
 _csr_mm = native(
@@ -64,8 +87,10 @@ _csr_matmul = native(
 
 def _coo_mm(rows, columns, values, count, other):
     """Product of the (count, other.shape[0]) matrix with these entries, in any order, and a dense matrix."""
-    order = rows.argsort(stable=True)
-    return _csr_mm(_row_pointers(rows, count), columns[order], values[order], other)
+    pointers, order = _order_by_row(rows, count)
+    return _csr_mm(
+        pointers, columns.index_select(0, order), values.index_select(0, order), other
+    )
 
 
 def _rows_of(pointers, nnz):
@@ -111,7 +136,7 @@ def _(grad, indices, size):
 def _values_at(grad, indices, size):
     """The elements of a strided or sparse tensor at these indices, shape (nnz, *dense)."""
     if grad.layout is _C.strided:
-        return grad[tuple(indices)] if indices.shape[0] else grad.unsqueeze(0)
+        return _gather_rows(grad, indices)
     from ..sparse._convert import sparse_values_at
 
     return sparse_values_at(grad, indices, size)

@@ -261,12 +261,12 @@ def coo_to_compressed(input, layout, blocksize=(1, 1)):
     (row, column), values = content.indices, content.values
     rows = content.size[0] // blocksize[0]
     if layout not in BY_ROW:
-        order = column.argsort(stable=True)
-        row, column, values = column[order], row[order], values[order]
         rows = content.size[1] // blocksize[1]
-    return compressed(
-        layout, native._row_pointers(row, rows), column.contiguous(), values, content.size
-    )
+        pointers, order = native._order_by_row(column, rows)
+        column, values = row.index_select(0, order), values.index_select(0, order)
+    else:
+        pointers = native._row_pointers(row, rows)
+    return compressed(layout, pointers, column.contiguous(), values, content.size)
 
 
 def _with_blocks(content, blocksize):
@@ -299,7 +299,7 @@ def sparse_mask(input, mask, strided=None):
     if is_sparse(input):
         found = sparse_values_at(to_coo(input), content.indices, content.size)
     else:
-        found = _dense_values_at(input, content.indices)
+        found = native._gather_rows(input, content.indices)
     return with_values(mask, found)
 
 
@@ -308,20 +308,14 @@ def _mask_compressed(input, mask, content):
     if content.batch_dim == 0 and content.layout not in BLOCKS:
         rows = bag_numbers(content.compressed, content.nnz, True)
         at = (rows, content.plain) if content.layout in BY_ROW else (content.plain, rows)
-        return content.with_values(dense[at])
+        return content.with_values(native._gather_rows(dense, ops.stack([at[0], at[1].to(_C.int64)])))
     # Positions of the elements in the values, found by converting a tensor that holds them.
     count = content.values.numel()
     places = ops.arange(1, count + 1).reshape(content.values.shape)
     entries = parts(to_coo(content.with_values(places)))
-    found = dense[tuple(entries.indices)].reshape(-1)
+    found = native._gather_rows(dense, entries.indices).reshape(-1)
     made = dense.new_zeros(count).index_put((entries.values.reshape(-1) - 1,), found)
     return content.with_values(made.reshape(content.values.shape))
-
-
-def _dense_values_at(dense, indices):
-    if indices.shape[0] == 0:
-        return dense.unsqueeze(0).expand(indices.shape[1], *dense.shape).clone()
-    return dense[tuple(indices)]
 
 
 def sparse_values_at(input, indices, size):
@@ -329,7 +323,7 @@ def sparse_values_at(input, indices, size):
     content = payload(coalesced(to_coo(input)))
     count = indices.shape[0]
     if count != content.sparse_dim:
-        return _dense_values_at(to_dense(input), indices)
+        return native._gather_rows(to_dense(input), indices)
     if content.indices is indices or (
         content.nnz == indices.shape[1] and ops.equal(content.indices, indices)
     ):
@@ -338,7 +332,6 @@ def sparse_values_at(input, indices, size):
     if content.nnz == 0:
         return content.values.new_zeros((indices.shape[1], *tail))
     have, want = flat_index(content.indices, size[:count]), flat_index(indices, size[:count])
-    at = ops.searchsorted(have.contiguous(), want.contiguous()).clamp_(max=content.nnz - 1)
-    found = content.values[at]
-    missing = (have[at] != want).reshape(-1, *(1 for _ in tail))
-    return found.masked_fill(missing, 0)
+    at = native._places_in(have, want)
+    found = content.values.index_select(0, at.clamp(min=0))
+    return found.masked_fill((at < 0).reshape(-1, *(1 for _ in tail)), 0)

@@ -27,11 +27,12 @@ _KEEPING_ZERO = (
 
 
 def _on_values(name, linear):
-    function = ops.registry.OPS.get(name) or getattr(ops, name, None)
+    function = ops.registry.OPS[name]
 
     def form(input, *settings):
         target = input if linear else _distinct(input)
-        return with_values(target, function(_values(target), *settings))
+        named = dict(zip(function.parameters[1:], settings, strict=True))
+        return with_values(target, function(_values(target), **named))
 
     return form
 
@@ -130,8 +131,7 @@ def add(input, other, alpha=1):
             f"add: expected 'other' to have the size of 'self', got {list(sparse.shape)} and {list(dense.shape)}."
         )
     content = payload(to_coo(sparse))
-    result = dense.to(dtype, copy=True).contiguous()
-    return native._scatter_rows.inplace(result, content.indices, content.values, factor)
+    return native._scatter_rows(dense.to(dtype), content.indices, content.values, factor)
 
 
 @register("sparse", "add_")
@@ -236,10 +236,10 @@ def _mul_sparse(a, b):
         return coo(first.indices[:, :0], none, first.size, True)
     sizes = first.size[: first.sparse_dim]
     have, want = flat_index(second.indices, sizes), flat_index(first.indices, sizes)
-    at = ops.searchsorted(have.contiguous(), want.contiguous()).clamp_(max=second.nnz - 1)
-    shared = have[at] == want
-    values = first.values[shared] * second.values[at[shared]]
-    return coo(first.indices[:, shared], values, first.size, True)
+    at = native._places_in(have, want)
+    shared = (at >= 0).nonzero().squeeze(1)
+    values = first.values.index_select(0, shared) * second.values.index_select(0, at[shared])
+    return coo(first.indices.index_select(1, shared), values, first.size, True)
 
 
 @register("sparse", "mul_conj")

@@ -166,8 +166,7 @@ def index_select(input, dim, index):
         return coo(content.indices, values, size, content.coalesced)
     index = index % length if length else index
     # Entries by their place along dim; for each selected index all the entries there.
-    order = content.indices[dim].argsort(stable=True)
-    starts = native._row_pointers(content.indices[dim], length)
+    starts, order = native._order_by_row(content.indices[dim], length)
     counts = (starts[1:] - starts[:-1])[index]
     new = ops.arange(index.shape[0]).repeat_interleave(counts)
     total = new.shape[0]
