@@ -85,15 +85,7 @@ Ints sorted_order(const Tensor& indices, IntSpan size) {
   std::int64_t total = 1;
   bool fits = true;
   for (std::int64_t d = 0; d < dims; ++d) fits &= !__builtin_mul_overflow(total, size[d], &total);
-  if (!fits) {  // no single number per entry
-    std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
-      for (std::int64_t d = 0; d < dims; ++d) {
-        if (at[d * nnz + i] != at[d * nnz + j]) return at[d * nnz + i] < at[d * nnz + j];
-      }
-      return false;
-    });
-    return order;
-  }
+  check(fits, ErrorKind::Runtime, "coalesce: expected sparse sizes whose product fits 64 bits, got ", size, ".");
   Ints keys(static_cast<std::size_t>(nnz), 0);
   for (std::int64_t d = 0; d < dims; ++d) {
     for (std::int64_t i = 0; i < nnz; ++i) {

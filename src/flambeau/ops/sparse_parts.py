@@ -88,9 +88,7 @@ _csr_matmul = native(
 def _coo_mm(rows, columns, values, count, other):
     """Product of the (count, other.shape[0]) matrix with these entries, in any order, and a dense matrix."""
     pointers, order = _order_by_row(rows, count)
-    return _csr_mm(
-        pointers, columns.index_select(0, order), values.index_select(0, order), other
-    )
+    return _csr_mm(pointers, columns.index_select(0, order), values.index_select(0, order), other)
 
 
 def _rows_of(pointers, nnz):

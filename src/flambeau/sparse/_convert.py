@@ -308,7 +308,9 @@ def _mask_compressed(input, mask, content):
     if content.batch_dim == 0 and content.layout not in BLOCKS:
         rows = bag_numbers(content.compressed, content.nnz, True)
         at = (rows, content.plain) if content.layout in BY_ROW else (content.plain, rows)
-        return content.with_values(native._gather_rows(dense, ops.stack([at[0], at[1].to(_C.int64)])))
+        return content.with_values(
+            native._gather_rows(dense, ops.stack([at[0], at[1].to(_C.int64)]))
+        )
     # Positions of the elements in the values, found by converting a tensor that holds them.
     count = content.values.numel()
     places = ops.arange(1, count + 1).reshape(content.values.shape)

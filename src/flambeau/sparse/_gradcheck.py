@@ -57,7 +57,7 @@ def as_sparse_gradcheck(gradcheck):
             outputs = func(*restored, **options)
             several = isinstance(outputs, tuple | list)
             dense = tuple(
-                out.to_dense(masked_grad=masked) if is_sparse(out) and out.requires_grad else out
+                out.to_dense(masked_grad=masked) if is_sparse(out) else out
                 for out in (outputs if several else (outputs,))
             )
             return dense if several else dense[0]

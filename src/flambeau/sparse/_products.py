@@ -235,7 +235,9 @@ def _make_functions():
         @staticmethod
         def backward(ctx, grad):
             input, mat1, mat2 = ctx.saved_tensors
-            beta, alpha = (complex(x).conjugate() if isinstance(x, complex) else x for x in ctx.factors)
+            beta, alpha = (
+                complex(x).conjugate() if isinstance(x, complex) else x for x in ctx.factors
+            )
             of_first = of_second = None
             kept = native._mask(grad, input.detach())
             if ctx.needs_input_grad[1]:

@@ -4,7 +4,16 @@ from .. import _C, ops
 from .._extension import payload, register
 from ..ops import sparse_parts as native
 from ._convert import to_coo, to_dense
-from ._payload import BLOCKS, Compressed, compressed, coo, is_sparse, parts
+from ._payload import (
+    BLOCKS,
+    Compressed,
+    compressed,
+    coo,
+    flat_index,
+    is_sparse,
+    parts,
+    unflat_index,
+)  # fmt: skip
 
 _FLIPPED = {
     _C.sparse_csr: _C.sparse_csc,
@@ -166,7 +175,12 @@ def index_select(input, dim, index):
         return coo(content.indices, values, size, content.coalesced)
     index = index % length if length else index
     # Entries by their place along dim; for each selected index all the entries there.
-    starts, order = native._order_by_row(content.indices[dim], length)
+    place, length = content.indices[dim], max(length, 1)
+    if length > 4 * content.nnz + 1024:  # too long for a list of starts: number the places in use
+        kept, place = ops.unique(place, return_inverse=True)
+        length = kept.shape[0] + 1  # the last one is empty
+        index = native._places_in(kept, index) % length
+    starts, order = native._order_by_row(place, length)
     counts = (starts[1:] - starts[:-1])[index]
     new = ops.arange(index.shape[0]).repeat_interleave(counts)
     total = new.shape[0]
@@ -318,15 +332,29 @@ def expand(input, size, implicit=False):
     raise RuntimeError("expand is unsupported for Sparse tensors")
 
 
-@register("sparse", "view", "reshape", "flatten", "unflatten")
-def reshape(input, *sizes):
-    if (
-        len(sizes) == 1
-        and isinstance(sizes[0], tuple | list)
-        and tuple(sizes[0]) == tuple(input.shape)
-    ):
-        return detach(input)
-    raise RuntimeError("reshape is not implemented for sparse tensors. Use to_dense() first.")
+@register("sparse", "reshape")
+def reshape(input, shape):
+    """Of sparse_coo tensors, as long as the dense dims stay: entries keep their row-major place."""
+    content = payload(to_coo(input))
+    lead, tail = content.sparse_dim, content.size[content.sparse_dim :]
+    shape = list(ops.empty(input.shape, device="meta").reshape(shape).shape)
+    kept = len(shape) - len(tail)
+    if kept < 0 or tuple(shape[kept:]) != tail:
+        raise RuntimeError(
+            f"reshape: expected a shape that ends with the dense sizes {list(tail)}, got {shape}. Use to_dense() first."
+        )
+    if not lead or not kept:
+        indices = content.indices.new_zeros((kept, content.nnz))
+    else:
+        indices = unflat_index(flat_index(content.indices, content.size[:lead]), shape[:kept])
+    return coo(indices, content.values, shape, content.coalesced)
+
+
+@register("sparse", "view", "flatten", "unflatten")
+def view(input, *sizes):
+    raise RuntimeError(
+        "view: expected a strided tensor; the entries of a sparse one cannot be seen under another shape. Use reshape()."
+    )
 
 
 @register("sparse", "contiguous")
