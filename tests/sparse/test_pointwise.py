@@ -8,8 +8,9 @@ import flambeau
 from flambeau import tensor
 
 LAYOUTS = ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"]
-UNARY = """neg abs sqrt sin sinh tan tanh asin asinh atan atanh relu sign sgn floor ceil round trunc frac expm1 log1p
-erf erfinv deg2rad rad2deg signbit isnan isinf isposinf isneginf positive conj_physical angle nan_to_num square""".split()
+UNARY = """neg abs sqrt sin sinh tan tanh asin asinh atan atanh relu sign sgn floor ceil round trunc frac expm1
+log1p erf erfinv deg2rad rad2deg signbit isnan isinf isposinf isneginf positive conj_physical angle nan_to_num
+square""".split()
 
 
 def matrix(layout, scale=1.0):

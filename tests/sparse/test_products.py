@@ -158,5 +158,5 @@ def test_errors(call, message):
 
 
 def test_there_is_no_sparse_solver():
-    with pytest.raises(NotImplementedError, match="linalg.solve"):
+    with pytest.raises(NotImplementedError, match="solve"):
         flambeau.sparse.spsolve(flambeau.eye(2).to_sparse_csr(), flambeau.ones(2))

@@ -353,7 +353,7 @@ def reshape(input, shape):
 @register("sparse", "view", "flatten", "unflatten")
 def view(input, *sizes):
     raise RuntimeError(
-        "view: expected a strided tensor; the entries of a sparse one cannot be seen under another shape. Use reshape()."
+        "view: expected a strided tensor; the entries of a sparse one have no other shape. Use reshape()."
     )
 
 
