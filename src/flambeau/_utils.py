@@ -169,7 +169,8 @@ def _reduce_data(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def reduce_tensor(tensor: Any, protocol: Any) -> Any:
     """Tensor.__reduce_ex__: keeps strides, the shared storage, requires_grad, the class and attributes."""
-    state = getattr(tensor, "__dict__", None) or None
+    # How to copy a tensor (nn/utils/_derived.py) is about its history, which a pickle does not have.
+    state = {k: v for k, v in vars(tensor).items() if k != "__deepcopy__"} or None
     if _is_parameter(tensor):
         args = (tensor.detach().as_subclass(flambeau.Tensor), tensor.requires_grad, OrderedDict())
         if state:

@@ -51,6 +51,19 @@ def test_pytorchs_own_forms_are_read(stream, value):
     assert _FullUnpickler(io.BytesIO(stream), None).load() is value
 
 
+def test_modules_carry_the_hook_tables_that_pytorch_expects():
+    data = saved(nn.Linear(1, 1))
+    assert b"_backward_hooks" in data
+    assert b"_forward_hooks" in data
+
+
+def test_computed_weights_are_plain_tensors_in_files():
+    with pytest.warns(FutureWarning):
+        layer = nn.utils.weight_norm(nn.Linear(2, 2))
+    assert b"_rebuild_from_type" not in saved(layer)
+    assert b"_derived" not in saved(layer)
+
+
 def test_modules_and_optimizers_come_back_whole():
     model = nn.Sequential(nn.LSTM(3, 4), nn.LazyLinear(2))
     layer = nn.TransformerEncoderLayer(4, 2, 8, activation="gelu", batch_first=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 import types
+from collections import OrderedDict
 from typing import IO, Any, ClassVar
 
 import flambeau
@@ -14,6 +15,8 @@ import flambeau
 from .. import storage
 
 __all__ = ["Pickler", "our_name", "torch_name"]
+
+_HOOK_TABLES = ("_backward_hooks", "_forward_hooks")
 
 _PACKAGES = {
     "vision": "torchvision",
@@ -95,6 +98,16 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined]
         cls = self._classes.setdefault(name, _StorageClass(name))
         pid = ("storage", cls, key, str(untyped.device), size)
         return (*pid, None) if self.legacy else pid  # None: not a view of another storage
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Modules get the two hook tables that PyTorch takes for granted; ours are made on first use."""
+        if not isinstance(obj, flambeau._C.ModuleBase):
+            return NotImplemented
+        reduced: Any = obj.__reduce_ex__(self.proto)
+        if len(reduced) < 3 or not isinstance(reduced[2], dict) or "_modules" not in reduced[2]:
+            return reduced
+        state = {**{name: OrderedDict() for name in _HOOK_TABLES}, **reduced[2]}
+        return (*reduced[:2], state, *reduced[3:])
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """Write `module name` with PyTorch's module."""

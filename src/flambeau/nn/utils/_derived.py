@@ -19,10 +19,3 @@ class _DetachedCopy:
     def __call__(self, memo):
         tensor = self.tensor()
         return memo.setdefault(id(tensor), tensor.detach().clone())
-
-    def __reduce__(self):
-        return _nothing, ()  # an unpickled tensor has no history left
-
-
-def _nothing():
-    return None

@@ -96,12 +96,12 @@ class SpectralNorm:
         module.register_buffer(fn.name + "_u", u)
         module.register_buffer(fn.name + "_v", v)
         module.register_forward_pre_hook(fn)
-        module._register_state_dict_hook(_SaveVersion(fn))
-        module._register_load_state_dict_pre_hook(_LoadOld(fn))
+        module._register_state_dict_hook(SpectralNormStateDictHook(fn))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(fn))
         return fn
 
 
-class _LoadOld:
+class SpectralNormLoadStateDictPreHook:
     """Computes v for checkpoints that have none."""
 
     def __init__(self, fn):
@@ -137,7 +137,7 @@ class _LoadOld:
             state_dict[key + "_v"] = fn._solve_v_and_rescale(matrix, state_dict[key + "_u"], sigma)
 
 
-class _SaveVersion:
+class SpectralNormStateDictHook:
     """Notes the version in the metadata of a state dict."""
 
     def __init__(self, fn):
@@ -175,8 +175,8 @@ def remove_spectral_norm(module, name="weight"):
     else:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     for table, kind in (
-        (module._state_dict_hooks, _SaveVersion),
-        (module._load_state_dict_pre_hooks, _LoadOld),
+        (module._state_dict_hooks, SpectralNormStateDictHook),
+        (module._load_state_dict_pre_hooks, SpectralNormLoadStateDictPreHook),
     ):
         for key, hook in list(table.items()):
             hook = getattr(hook, "hook", hook)
