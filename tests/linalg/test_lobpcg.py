@@ -144,3 +144,13 @@ def test_gradient_is_that_of_the_dense_problem(matrix, close):
     linalg.eigvalsh(dense)[-2:].sum().backward()
     flambeau.lobpcg(sparse, k=2)[0].sum().backward()
     close(sparse.grad, dense.grad, 1e-6)
+
+
+def test_sparse_matrices(close):
+    a = laplacian(40)
+    metric = (2 * flambeau.eye(40, dtype=a.dtype)).to_sparse()
+    expected = linalg.eigvalsh(a)[-2:].flip(0)
+    start = flambeau.randn(40, 2, dtype=a.dtype)
+    for sparse in (a.to_sparse(), a.to_sparse_csr()):
+        close(flambeau.lobpcg(sparse, X=start)[0], expected, 1e-8)
+        close(flambeau.lobpcg(sparse, B=metric, X=start)[0], expected / 2, 1e-8)

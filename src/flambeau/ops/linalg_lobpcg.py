@@ -35,7 +35,7 @@ def lobpcg(
     the last directions P.
 
     Args:
-        A: float or complex, symmetric or Hermitian, shape (*, m, m).
+        A: float or complex, symmetric or Hermitian, shape (*, m, m); one matrix may be sparse.
         k: number of pairs; the columns of X by default, or 1.
         B: positive-definite, shape of A; None is the identity.
         X: first approximations, shape (*, m, n); drawn from a normal distribution by default.
