@@ -108,7 +108,16 @@ template <class T>
 void add_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, const std::int64_t* index,
               std::int64_t n, std::int64_t width, std::int64_t padding) noexcept {
   const auto* x = static_cast<const T*>(from);
+  const std::int64_t bytes = width * static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t i = 0; i < n; ++i, x += from_stride) {
+    if (i + kAhead < n) {
+      const char* source = reinterpret_cast<const char*>(x + kAhead * from_stride);
+      const char* target = reinterpret_cast<const char*>(static_cast<const T*>(to) + index[i + kAhead] * to_stride);
+      for (std::int64_t byte = 0; byte < bytes && byte < 512; byte += 64) {
+        __builtin_prefetch(source + byte);
+        __builtin_prefetch(target + byte, 1);
+      }
+    }
     if (index[i] == padding) continue;
     T* y = static_cast<T*>(to) + index[i] * to_stride;
     apply<Lane<T>>(width, [&](auto get, auto keep) { keep(y, get(y) + get(x)); });
