@@ -1,4 +1,6 @@
-"""Tangents of every op against its gradient: Re <w, J t> = Re <J* w, t>, for the functional and the in-place form."""
+"""Tangents of every op against its gradient: Re <w, J t> = Re <J* w, t>, for the functional and the in-place form; and
+tangents of its gradient against the second derivative.
+"""
 
 from functools import partial
 
@@ -70,6 +72,39 @@ def test_tangent_is_adjoint_to_gradient(spec, dtype):
         args, kwargs = bind(sample, dtype)
         if inputs := floating(spec, args, kwargs):
             check_adjoint(differentiable(function_of(spec), args, kwargs, inputs), inputs, label)
+
+
+def check_over_reverse(run, inputs, label):
+    """The tangent of the gradient is the product with the second derivative that reverse mode gives."""
+    rng = np.random.default_rng(4)
+    leaf = [tensor.detach().clone().requires_grad_() for tensor in inputs]
+    weights = [random_like(item, rng) for item in run(leaf)]
+    directions, cotangents = ([random_like(tensor, rng) for tensor in leaf] for _ in range(2))
+    expected = gradient(
+        lambda values: gradient(run, values, weights, create_graph=True), leaf, cotangents, False
+    )
+    with fwAD.dual_level():
+        duals = [fwAD.make_dual(x, v) for x, v in zip(leaf, directions, strict=True)]
+        gradients = gradient(run, duals, weights, create_graph=False)
+        tangents = [fwAD.unpack_dual(item).tangent for item in gradients]
+    found = [(c, t) for c, t in zip(cotangents, tangents, strict=True) if t is not None]
+    forward = inner([c for c, _ in found], [t for _, t in found])
+    reverse = inner(expected, directions)
+    scale = max(1.0, abs(reverse), *(float(np.abs(to_wide(g)).max()) for g in expected))
+    assert abs(forward - reverse) <= 1e-8 * scale, (
+        f"{label}: forward over reverse: expected {reverse:.12g}, got {forward:.12g}"
+    )
+
+
+def test_tangent_of_the_gradient_is_the_second_derivative(spec, dtype):
+    if not spec.grad_grad:
+        pytest.skip("the spec says: once differentiable")
+    for label, sample in numbered(spec, Draw(dtype, smooth=True)):
+        args, kwargs = bind(sample, dtype)
+        if inputs := floating(spec, args, kwargs):
+            check_over_reverse(
+                differentiable(function_of(spec), args, kwargs, inputs), inputs, label
+            )
 
 
 def test_inplace_tangent_is_adjoint_to_gradient(spec, dtype):

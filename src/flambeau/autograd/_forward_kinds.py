@@ -9,10 +9,10 @@ from .. import _C
 KINDS = {
     # The op itself on tangents: linear in all of its floating-point tensors together.
     "linear": """
-        _to_layout adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d avg_pool1d avg_pool2d avg_pool3d cat clone col2im
-        complex cumsum diag_embed diagonal_backward diagonal_scatter fft_c2c fft_c2r fft_r2c flip gather im2col index
-        index_add index_select interpolate_to masked_select mean pad_mode repeat roll scatter_add select_backward
-        select_scatter slice_backward slice_scatter stack sum take tril triu unfold_backward
+        _to_layout adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d avg_pool1d avg_pool2d avg_pool3d cat
+        clone col2im complex cumsum diag_embed diagonal_backward diagonal_scatter fft_c2c fft_c2r fft_r2c flip gather
+        im2col index index_add index_select interpolate_to masked_select mean pad_mode repeat roll scatter_add
+        select_backward select_scatter slice_backward slice_scatter stack sum take tril triu unfold_backward
     """,
     # In the first two tensors; conv and linear have a bias as the third.
     "bilinear": """
