@@ -102,7 +102,9 @@ class GradScaler:
                         continue
                     if not allow_fp16 and grad.dtype == flambeau.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
-                    if not flambeau.isfinite(grad).all():
+                    # Of sparse gradients the values, added up: their sum may overflow.
+                    values = grad.coalesce()._values() if grad.is_sparse else grad
+                    if not flambeau.isfinite(values).all():
                         found_inf.fill_(1.0)
                     grad.mul_(inv_scale.to(grad.dtype))
         return {found_inf.device: found_inf}
