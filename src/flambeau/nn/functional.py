@@ -56,6 +56,7 @@ from flambeau.ops.fold import fold, unfold
 from flambeau.ops.pad import pad
 
 from ._functional.activation import (
+    _implicit_dim,
     celu,
     elu,
     glu,
@@ -117,7 +118,13 @@ from ._functional.loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from ._functional.norm import batch_norm, instance_norm, local_response_norm, normalize
+from ._functional.norm import (
+    _verify_batch_size,  # noqa: F401 - see above
+    batch_norm,
+    instance_norm,
+    local_response_norm,
+    normalize,
+)
 from ._functional.pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool1d_with_indices,
@@ -284,6 +291,10 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+
+
+def _get_softmax_dim(name, ndim, stacklevel):
+    return _implicit_dim(name, ndim, stacklevel)
 
 
 def assert_int_or_pair(arg, arg_name, message):

@@ -1,9 +1,12 @@
 """Optimizer: parameter groups, state, hooks, and what concrete optimizers share."""
 
 import functools
+import math
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
 from copy import deepcopy
 from itertools import chain
+from typing import Any
 
 import flambeau
 from flambeau.utils.hooks import RemovableHandle
@@ -366,7 +369,7 @@ def own(value, group):
 
 def new_step():
     """The count of steps in the state of one parameter."""
-    return flambeau.tensor(0.0, dtype=flambeau.float32)
+    return flambeau.tensor(0.0, dtype=_get_scalar_dtype())
 
 
 class ElementwiseOptimizer(Optimizer):
@@ -450,3 +453,63 @@ def set_defaults(optimizer, **defaults):
     for entry in optimizer.state.values():
         if "step" in entry and not isinstance(entry["step"], flambeau.Tensor):
             entry["step"] = flambeau.tensor(float(entry["step"]), dtype=flambeau.float32)
+
+
+# For optimizers written elsewhere, which look for these names here. -------------------------------------------------
+
+ParamsT = Iterable[Any]
+_RequiredParameter = _Required
+
+
+def _use_grad_for_differentiable(step):
+    """Run a step with recording as the optimizer's `differentiable` says."""
+
+    @functools.wraps(step)
+    def wrapped(*args, **kwargs):
+        optimizer = args[0]
+        with flambeau.set_grad_enabled(bool(optimizer.defaults.get("differentiable"))):
+            return step(*args, **kwargs)
+
+    return wrapped
+
+
+def _get_value(x):
+    """The number in a tensor, or the number itself."""
+    return x.item() if isinstance(x, flambeau.Tensor) else x
+
+
+def _to_scalar(x):
+    """A one-element tensor without dims; numbers as they are."""
+    return x.squeeze() if isinstance(x, flambeau.Tensor) and x.dim() != 0 else x
+
+
+def _stack_if_compiling(x):
+    return x
+
+
+def _dispatch_sqrt(x):
+    return x.sqrt() if isinstance(x, flambeau.Tensor) else math.sqrt(x)
+
+
+def _get_scalar_dtype(is_fused=None):
+    """The dtype of step counts."""
+    double = flambeau.get_default_dtype() == flambeau.float64 and not is_fused
+    return flambeau.float64 if double else flambeau.float32
+
+
+def _view_as_real(params, *state_and_grads):
+    """Replace complex parameters in a list, and their entries in the other lists, by views as pairs of reals."""
+    for i, param in enumerate(params):
+        if param.is_complex():
+            params[i] = flambeau.view_as_real(param)
+            for values in state_and_grads:
+                values[i] = flambeau.view_as_real(values[i])
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """(fused, foreach) for an optimizer that was told neither: on the CPU, one parameter at a time."""
+    return False, False
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn=None):
+    return lambda function: function

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from flambeau import Tensor
 from flambeau.nn.parameter import Parameter
 
-from .module import Module, _add_indent
+from .module import Module, _addindent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
@@ -210,7 +210,7 @@ class ModuleList(Module):
                 if start == end
                 else f"({start}-{end}): {end - start + 1} x {block}"
             )
-            lines.append(_add_indent(line, 2))
+            lines.append(_addindent(line, 2))
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
     def insert(self, index, module):

@@ -49,7 +49,7 @@ def _typename(value):
     return name if module in ("builtins", "", None) else f"{module}.{name}"
 
 
-def _add_indent(text, spaces):
+def _addindent(text, spaces):
     first, *rest = text.split("\n")
     if not rest:
         return text
@@ -620,7 +620,7 @@ class Module(ModuleState, ModuleBase):
         extra = self.extra_repr()
         extra_lines = extra.split("\n") if extra else []
         child_lines = [
-            f"({key}): {_add_indent(repr(module), 2)}" for key, module in self._modules.items()
+            f"({key}): {_addindent(repr(module), 2)}" for key, module in self._modules.items()
         ]
         if not extra_lines and not child_lines:
             return f"{self._get_name()}()"

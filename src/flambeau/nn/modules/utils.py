@@ -34,3 +34,15 @@ def _list_with_default(out_size, defaults):
         v if v is not None else d
         for v, d in zip(out_size, defaults[-len(out_size) :], strict=False)
     ]
+
+
+def consume_prefix_in_state_dict_if_present(state_dict, prefix):
+    """Take a prefix ("module.") off the keys of a state dict, and off those of its metadata, in place."""
+    for key in list(state_dict):
+        if key.startswith(prefix):
+            state_dict[key[len(prefix) :]] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", {})
+    for key in list(metadata):
+        # The wrapper's own entry, "", makes room for that of what it wraps.
+        if key and (key == prefix.replace(".", "") or key.startswith(prefix)):
+            metadata[key[len(prefix) :]] = metadata.pop(key)
