@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import adadelta
 from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, set_defaults
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(ElementwiseOptimizer):

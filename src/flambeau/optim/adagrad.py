@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import adagrad
 from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, set_defaults
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(ElementwiseOptimizer):

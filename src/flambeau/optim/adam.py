@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import adam
 from .optimizer import Optimizer, check_settings, new_step
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "adam"]
 
 
 class Adam(Optimizer):

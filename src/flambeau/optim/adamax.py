@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import adamax
 from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, own, set_defaults
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(ElementwiseOptimizer):

@@ -1,8 +1,9 @@
 """AdamW: Adam with decoupled weight decay."""
 
+from ._functional import adamw
 from .adam import Adam
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):

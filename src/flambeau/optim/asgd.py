@@ -2,7 +2,13 @@
 
 import flambeau
 
-from .optimizer import ElementwiseOptimizer, check_settings, new_step, set_defaults
+from .optimizer import (
+    ElementwiseOptimizer,
+    _get_scalar_dtype,
+    check_settings,
+    new_step,
+    set_defaults,
+)
 
 __all__ = ["ASGD"]
 
@@ -40,12 +46,12 @@ class ASGD(ElementwiseOptimizer):
         for entry in self.state.values():
             for name in ("eta", "mu"):
                 if name in entry and not isinstance(entry[name], flambeau.Tensor):
-                    entry[name] = flambeau.tensor(float(entry[name]), dtype=flambeau.float32)
+                    entry[name] = flambeau.tensor(float(entry[name]), dtype=_get_scalar_dtype())
 
     def _init_state(self, param, state, group):
         state["step"] = new_step()
-        state["eta"] = flambeau.tensor(float(group["lr"]), dtype=flambeau.float32)
-        state["mu"] = flambeau.ones((), dtype=flambeau.float32)
+        state["eta"] = flambeau.tensor(float(group["lr"]), dtype=_get_scalar_dtype())
+        state["mu"] = flambeau.ones((), dtype=_get_scalar_dtype())
         state["ax"] = flambeau.zeros_like(param)
 
     def _update(self, param, grad, state, group):

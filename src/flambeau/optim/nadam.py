@@ -3,10 +3,11 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import nadam
 from ._moments import TwoMoments
-from .optimizer import check_settings, entries, new_step, own, set_defaults
+from .optimizer import _get_scalar_dtype, check_settings, entries, new_step, own, set_defaults
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 
 class NAdam(TwoMoments):
@@ -50,7 +51,7 @@ class NAdam(TwoMoments):
 
     def _init_state(self, param, state, group):
         state["step"] = new_step()
-        state["mu_product"] = flambeau.ones((), dtype=flambeau.float32)
+        state["mu_product"] = flambeau.ones((), dtype=_get_scalar_dtype())
         state["exp_avg"] = flambeau.zeros_like(param)
         state["exp_avg_sq"] = flambeau.zeros_like(param)
 

@@ -3,10 +3,11 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import radam
 from ._moments import TwoMoments
 from .optimizer import check_settings, entries, new_step, set_defaults
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(TwoMoments):

@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import rmsprop
 from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, set_defaults
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(ElementwiseOptimizer):

@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import rprop
 from .optimizer import ElementwiseOptimizer, check_settings, entries, new_step, own, set_defaults
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(ElementwiseOptimizer):

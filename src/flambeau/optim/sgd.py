@@ -3,9 +3,10 @@
 import flambeau
 from flambeau import ops
 
+from ._functional import sgd
 from .optimizer import Optimizer, check_settings
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(Optimizer):
