@@ -190,7 +190,7 @@ Tensor bag_numbers(const Tensor& offsets, std::int64_t count, bool include_last_
 // Sum or mean of weighted table rows per bag; bag b holds the indices from offsets[b] to the next bag's first one.
 Tensor embedding_bag_sum(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
                          const Tensor& per_sample_weights, bool include_last_offset, bool mean,
-                         std::int64_t padding_idx, bool) {
+                         std::int64_t padding_idx, bool, bool) {
   check(weight.dim() == 2, ErrorKind::Runtime, "'weight' must be 2-D");
   check_indices(indices);
   check_offsets(offsets);

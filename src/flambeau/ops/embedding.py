@@ -15,16 +15,16 @@ embedding_rows = native(
 @embedding_rows.vjp("weight")
 def embedding_vjp(grad, weight_meta, indices, padding_idx, scale_grad_by_freq, sparse):
     if sparse:
-        if scale_grad_by_freq:
-            raise RuntimeError(
-                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
-            )
-        return _sparse_gradient(grad, indices, weight_meta.shape, padding_idx)
+        return _sparse_gradient(grad, indices, weight_meta.shape, padding_idx, scale_grad_by_freq)
     return embedding_backward(grad, indices, weight_meta.shape[0], padding_idx, scale_grad_by_freq)
 
 
-def _sparse_gradient(rows, indices, size, padding_idx):
+def _sparse_gradient(rows, indices, size, padding_idx, scale_grad_by_freq):
     """The cotangent rows as a sparse tensor: nothing is added up, nothing as large as the table is made."""
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
     indices = indices.reshape(1, -1)
     rows = rows.reshape(-1, size[1])
     if padding_idx >= 0:
@@ -69,7 +69,7 @@ bag_numbers = native(
 
 bag_sum = native(
     "embedding_bag_sum(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, "
-    "bool include_last_offset, bool mean, int padding_idx, bool sparse=False) -> Tensor",
+    "bool include_last_offset, bool mean, int padding_idx, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     doc="Sum or mean of weighted table rows per bag; `offsets` says where in indices each bag begins.",
 )
 
@@ -84,6 +84,7 @@ def bag_sum_vjp(
     include_last_offset,
     mean,
     padding_idx,
+    scale_grad_by_freq,
     sparse,
     needs,
 ):
@@ -98,9 +99,13 @@ def bag_sum_vjp(
     if needs[0]:
         scaled = rows if per_sample_weights is None else rows * per_sample_weights.unsqueeze(-1)
         if sparse:
-            of_weight = _sparse_gradient(scaled, indices, weight.shape, padding_idx)
+            of_weight = _sparse_gradient(
+                scaled, indices, weight.shape, padding_idx, scale_grad_by_freq
+            )
         else:
-            of_weight = embedding_backward(scaled, indices, weight.shape[0], padding_idx, False)
+            of_weight = embedding_backward(
+                scaled, indices, weight.shape[0], padding_idx, scale_grad_by_freq
+            )
     if needs[3]:
         of_factors = (rows * weight.index_select(0, indices)).sum(-1)
         if padding_idx >= 0:
@@ -224,49 +229,26 @@ def embedding_bag(
         include_last_offset = False
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
-    if mode != "max" and not scale_grad_by_freq:
-        return bag_sum(
-            weight,
-            input,
-            offsets,
-            per_sample_weights,
-            include_last_offset,
-            mode == "mean",
-            padding,
-            sparse,
-        )
-    bags = offsets.shape[0] - (1 if include_last_offset else 0)
-    numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
-    return _bags_of_rows(
-        weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights
-    )
+    if mode == "max":
+        bags = offsets.shape[0] - (1 if include_last_offset else 0)
+        numbers = bag_numbers(offsets, input.shape[0], include_last_offset)
+        return _bag_maximum(weight, input, numbers, bags, padding)
+    return bag_sum(
+        weight, input, offsets, per_sample_weights, include_last_offset, mode == "mean", padding,
+        scale_grad_by_freq, sparse,
+    )  # fmt: skip
 
 
-def _bags_of_rows(
-    weight, input, numbers, bags, mode, padding, scale_grad_by_freq, per_sample_weights
-):
-    """Over all rows: for the maximum, and for gradients scaled by frequency."""
+def _bag_maximum(weight, input, numbers, bags, padding):
     if input.numel() and not 0 <= int(input.min()) <= int(input.max()) < weight.shape[0]:
         raise RuntimeError(
             f"embedding_bag: expected row numbers in the valid range [0, {weight.shape[0]})."
         )
-    rows = embedding_rows(weight, input, padding, scale_grad_by_freq)  # (n, dim)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(-1)
+    rows = embedding_rows(weight, input, padding)  # (n, dim)
     if padding >= 0:
         kept = input != padding
         rows, numbers = rows[kept], numbers[kept]
     zeros = rows.new_zeros((bags, weight.shape[1]))
-    if mode == "max":
-        return _bag_maximum(zeros, rows, numbers)
-    total = zeros.index_add(0, numbers, rows)
-    if mode == "sum":
-        return total
-    counts = rows.new_zeros(bags).index_add(0, numbers, rows.new_ones(numbers.shape[0]))
-    return total / counts.masked_fill(counts == 0, 1).unsqueeze(-1)
-
-
-def _bag_maximum(zeros, rows, numbers):
     return zeros.index_reduce(0, numbers, rows, "amax", include_self=False)
 
 
