@@ -81,6 +81,12 @@ ResampleAxis make_axis(ResampleMode mode, std::int64_t in, std::int64_t out, boo
   axis.in = in;
   axis.out = out;
   const F scale = area_scale<F>(in, out, align_corners, given);
+  if (antialias && in == out) {  // PyTorch leaves such an axis alone, whatever scale was given
+    axis.taps = 1;
+    for (std::int64_t o = 0; o < out; ++o) axis.index.push_back(o);
+    axis.weight.assign(static_cast<std::size_t>(out), 1.0);
+    return axis;
+  }
   if (antialias) {
     antialiased(mode, axis, scale);
     return axis;
@@ -99,7 +105,7 @@ ResampleAxis make_axis(ResampleMode mode, std::int64_t in, std::int64_t out, boo
     } else {
       F source = align_corners ? scale * position : scale * (position + F(0.5)) - F(0.5);
       if (mode == ResampleMode::Linear && source < 0) source = 0;
-      if (mode == ResampleMode::Linear && in == out && !align_corners && given <= 0) source = position;
+      if (mode == ResampleMode::Linear && in == out) source = position;  // whatever scale was given
       const F base = std::min(std::floor(source), static_cast<F>(in - 1)), t = std::clamp(source - base, F(0), F(1));
       const auto at = static_cast<std::int64_t>(base);
       if (mode == ResampleMode::Linear) {
@@ -378,12 +384,13 @@ Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_
   // Before the tables of weights: a result that can't be stored must not take its time.
   check(checked_numel(out) < (std::int64_t{1} << 33), ErrorKind::Memory,
         "interpolate: not enough memory for a result of sizes ", out);
+  const bool bytes = dtype == DType::UInt8 && out.size() == 2 && (mode == "bilinear" || mode == "bicubic");
   Problem p;
   for (std::int64_t d = 0; d < out.size(); ++d) {
     check(in[2 + d] > 0 && out[d] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ",
           in, " and output ", out);
     p.axes.push_back(resample_axis(mode_of(mode), in[2 + d], out[d], align_corners, scales ? (*scales)[d] : 0.0,
-                                   antialias, dtype == DType::Float64));
+                                   antialias, dtype == DType::Float64 || bytes));
     p.in *= in[2 + d];
     p.out *= out[d];
     p.copies = p.copies && p.axes.back().taps == 1;
@@ -425,6 +432,11 @@ Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, boo
   const Tensor in = contiguous(input);
   const Tensor target = format == MemoryFormat::Contiguous ? output : empty(sizes, input.dtype(), input.device());
   const std::int64_t planes = sizes[0] * sizes[1];
+  if (input.dtype() == DType::UInt8 && p.axes.size() == 2 && !p.copies) {
+    resample_bytes(p.axes[0], p.axes[1], in.data<std::uint8_t>(), target.data<std::uint8_t>(), planes);
+    if (!target.is(output)) copy_into(output, target);
+    return output;
+  }
   dispatch(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (p.copies)

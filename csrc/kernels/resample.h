@@ -22,4 +22,8 @@ enum class ResampleMode { Nearest, NearestExact, Linear, Cubic };
 ResampleAxis resample_axis(ResampleMode mode, std::int64_t in, std::int64_t out, bool align_corners, double scale,
                            bool antialias, bool wide);
 
+// Planes of bytes, by two axes, in integer arithmetic.
+void resample_bytes(const ResampleAxis& y, const ResampleAxis& x, const std::uint8_t* input, std::uint8_t* output,
+                    std::int64_t planes);
+
 }  // namespace flambeau

@@ -42,6 +42,7 @@ from .rounding import *
 from .scan import *
 from .scatter import *
 from .search import *
+from .segment import *
 from .softmax import *
 from .sort import *
 from .sparse_parts import *
