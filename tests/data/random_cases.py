@@ -80,6 +80,7 @@ def exact() -> list[str]:
         "t.randperm(10000)[::200]",
         "t.rand(4, generator=t.Generator().manual_seed(5))",
         "t.rand(4, out=t.empty(0, dtype=t.float64))",
+        "t.multinomial(t.rand(5, 7), 1, True)",
         "t.multinomial(t.tensor([0.0, 0.0, 1.0]), 2)",
         "t.multinomial(t.rand(300), 4)",
         "t.multinomial(t.rand(3, 5).t(), 2)",
