@@ -15,7 +15,11 @@ class _TensorType(type):
     dtype: Any
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, flambeau.Tensor) and instance.dtype is cls.dtype
+        return (
+            isinstance(instance, flambeau.Tensor)
+            and instance.dtype is cls.dtype
+            and not instance.is_sparse
+        )
 
     def __call__(cls, *args: Any) -> Any:
         """Sizes give an uninitialised tensor, a sequence the tensor of its values."""

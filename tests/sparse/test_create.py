@@ -125,3 +125,6 @@ def test_typed_constructors():
     made = flambeau.sparse.DoubleTensor(tensor([[1]]), tensor([2.0]), (3,))
     assert made.dtype is flambeau.float64 and made.to_dense().tolist() == [0, 2, 0]
     assert flambeau.sparse.FloatTensor(2, 3).shape == (2, 3)
+    assert isinstance(made, flambeau.sparse.DoubleTensor)
+    assert not isinstance(made, flambeau.DoubleTensor | flambeau.sparse.FloatTensor)
+    assert not isinstance(made.to_dense(), flambeau.sparse.DoubleTensor)

@@ -22,6 +22,17 @@ from ._gradcheck import as_sparse_gradcheck
 from ._products import reduced_mm, sparse_addmm, sparse_mm
 from ._products import sampled_addmm as _sampled_addmm
 from ._reduce import log_softmax, softmax, sparse_sum
+from ._types import (
+    BFloat16Tensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)  # fmt: skip
 
 __all__ = [
     "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax",
@@ -78,28 +89,3 @@ def spsolve(input, other, *, left=True):
         "spsolve: expected a build with a sparse solver, got one for CPUs without. "
         "Use flambeau.linalg.solve(input.to_dense(), other)."
     )
-
-
-def _typed(name, dtype):
-    """Legacy constructors: flambeau.sparse.FloatTensor(indices, values, size) or (*size)."""
-
-    def make(*args):
-        if args and isinstance(args[0], _C.TensorBase):
-            return sparse_coo_tensor(*args, dtype=dtype)
-        size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
-        return sparse_coo_tensor(tuple(size), dtype=dtype)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"A sparse_coo tensor of {dtype} from indices and values, or of a size."
-    return make
-
-
-FloatTensor = _typed("FloatTensor", _C.float32)
-DoubleTensor = _typed("DoubleTensor", _C.float64)
-HalfTensor = _typed("HalfTensor", _C.float16)
-BFloat16Tensor = _typed("BFloat16Tensor", _C.bfloat16)
-ByteTensor = _typed("ByteTensor", _C.uint8)
-CharTensor = _typed("CharTensor", _C.int8)
-ShortTensor = _typed("ShortTensor", _C.int16)
-IntTensor = _typed("IntTensor", _C.int32)
-LongTensor = _typed("LongTensor", _C.int64)
