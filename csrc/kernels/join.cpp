@@ -32,6 +32,25 @@ void copy_bytes(char* to, const char* from, std::int64_t bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
+constexpr std::int64_t kPiece = 262144;  // bytes that one thread copies at a time
+
+// Rows of the result that are worth several threads each.
+void join_long_rows(char* to, TensorSpan tensors, std::int64_t dim, std::int64_t outer, std::int64_t inner,
+                    std::int64_t row) {
+  std::int64_t at = 0;
+  for (const Tensor& tensor : tensors) {
+    if (is_skipped(tensor)) continue;
+    const std::int64_t bytes = tensor.sizes()[dim] * inner;
+    const char* from = static_cast<const char*>(tensor.data());
+    for (std::int64_t o = 0; o < outer; ++o) {
+      parallel_for(0, bytes, kPiece, [&](std::int64_t begin, std::int64_t end) {
+        copy_bytes(to + o * row + at + begin, from + o * bytes + begin, end - begin);
+      });
+    }
+    at += bytes;
+  }
+}
+
 // All contiguous and of the result's dtype: block copies.
 void join_blocks(const Tensor& result, TensorSpan tensors, std::int64_t dim) {
   std::int64_t outer = 1, inner = result.itemsize();
@@ -39,6 +58,7 @@ void join_blocks(const Tensor& result, TensorSpan tensors, std::int64_t dim) {
   for (std::int64_t d = dim + 1; d < result.dim(); ++d) inner *= result.sizes()[d];
   const std::int64_t row = result.sizes()[dim] * inner;
   char* to = static_cast<char*>(result.data());
+  if (row >= 2 * kPiece) return join_long_rows(to, tensors, dim, outer, inner, row);
   parallel_for(0, outer, std::max<std::int64_t>(262144 / std::max<std::int64_t>(row, 1), 1),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t o = begin; o < end; ++o) {
