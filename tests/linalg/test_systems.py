@@ -102,9 +102,7 @@ def test_multi_dot_takes_vectors_at_the_ends(matrix, close):
 
 def test_one_long_side():
     """Only the number of elements is limited: by LAPACK's 32-bit sizes."""
-    many = linalg.solve_triangular(
-        2 * flambeau.eye(2), flambeau.ones(2, 50000), upper=False
-    )
+    many = linalg.solve_triangular(2 * flambeau.eye(2), flambeau.ones(2, 50000), upper=False)
     assert many.equal(flambeau.full((2, 50000), 0.5))
     tall = flambeau.rand(40000, 2, dtype=flambeau.float64)
     q, r = linalg.qr(tall)

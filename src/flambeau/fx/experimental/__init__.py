@@ -1,0 +1,1 @@
+"""What programs ask while a program may be captured: nothing is."""
