@@ -35,9 +35,10 @@ class RNNBase(Module):
         bidirectional=False, proj_size=0, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
-        if not isinstance(bias, bool):
-            raise TypeError(f"bias should be of type bool, got: {type(bias).__name__}")
-        self._check_arguments(input_size, hidden_size, num_layers, batch_first, dropout, proj_size)
+        for flag, value in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{flag} should be of type bool, got: {type(value).__name__}")
+        self._check_arguments(input_size, hidden_size, num_layers, dropout, proj_size)
         if mode not in self._gates:
             raise ValueError("Unrecognized RNN mode: " + mode)
         self.mode = mode
@@ -55,7 +56,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     @staticmethod
-    def _check_arguments(input_size, hidden_size, num_layers, batch_first, dropout, proj_size):
+    def _check_arguments(input_size, hidden_size, num_layers, dropout, proj_size):
         if (
             not isinstance(dropout, numbers.Number)
             or not 0 <= dropout <= 1
