@@ -19,6 +19,7 @@ thread_local constinit bool paused_here = false;
 struct Level {
   std::vector<std::weak_ptr<Tensor>> tangents;
   std::size_t sweep_at = 64;
+  std::uint64_t serial = 0;
 };
 Level& level() {
   static auto* current = new Level;
@@ -88,9 +89,12 @@ ForwardPause::~ForwardPause() { paused_here = saved_; }
 bool forward_paused() noexcept { return paused_here; }
 void set_forward_paused(bool paused) noexcept { paused_here = paused; }
 
+std::uint64_t dual_level_serial() noexcept { return level().serial; }
+
 std::int64_t enter_dual_level() {
   check(!forward_active, "Nested forward mode AD is not supported at the moment");
   forward_active = true;
+  ++level().serial;
   return 0;
 }
 

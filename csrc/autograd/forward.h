@@ -15,6 +15,7 @@ namespace flambeau::autograd {
 // Ops look at arguments' tangents only while this is set: the one cost of forward mode for programs without it.
 extern bool forward_active;
 
+std::uint64_t dual_level_serial() noexcept;  // tells levels apart that are entered one after another
 std::int64_t enter_dual_level();  // the new level; RuntimeError inside another one: levels do not nest
 void exit_dual_level(std::int64_t level);
 

@@ -36,6 +36,19 @@ class Sink final : public Node {
   [[nodiscard]] std::string name() const override { return "Tangent"; }
 };
 
+// saved_tensors_hooks are for what the user's program saves, not for tangents: a checkpoint counts what it sees.
+class NoSavedHooks {
+ public:
+  NoSavedHooks() noexcept : saved_(active_saved_hooks()) { set_active_saved_hooks(nullptr); }
+  ~NoSavedHooks() { set_active_saved_hooks(saved_); }
+  NoSavedHooks(const NoSavedHooks&) = delete;
+  NoSavedHooks& operator=(const NoSavedHooks&) = delete;
+  [[nodiscard]] SavedHooks* outer() const noexcept { return saved_; }
+
+ private:
+  SavedHooks* saved_;
+};
+
 // One call: the op's tensors, their tangents, and its results.
 class ForwardCall {
  public:
@@ -43,6 +56,8 @@ class ForwardCall {
       : def_(def), arguments_(arguments), results_(results) {}
   bool gather();  // false: nothing has a tangent
   void run(const Out& out);
+
+  const NoSavedHooks no_hooks;
 
  private:
   void run_primal();
@@ -58,7 +73,7 @@ class ForwardCall {
   std::vector<Tensor> by_reverse(OpNode& node);
   Grads apply_rule(OpNode& node, const Grads& cotangents);
   void store(const std::vector<Tensor>& tangents);
-  void store_saved(std::size_t nr, const Tensor& result, const Tensor& tangent);
+  void store_saved(std::size_t nr, const Tensor& tangent);
   Ref<OpNode> make_node(const Rules::Reads& reads);
   [[nodiscard]] bool is_elementwise() const;
   [[nodiscard]] bool is_shared(const Tensor& tangent) const;
@@ -116,12 +131,14 @@ void ForwardCall::run(const Out& out) {
 void ForwardCall::run_primal() {
   Recorded here{&def_, nullptr};
   Recorded* const outer = std::exchange(recorded, &here);
+  set_active_saved_hooks(no_hooks.outer());
   try {
     call_op(def_, arguments_, results_);
   } catch (...) {
     recorded = outer;
-    throw;
+    throw;  // ~NoSavedHooks puts the hooks back
   }
+  set_active_saved_hooks(nullptr);
   recorded = outer;
   recorded_ = std::move(here.node);
 }
@@ -427,19 +444,18 @@ void ForwardCall::store(const std::vector<Tensor>& tangents) {
       set_tangent(output, tangent);
       tangent = tangent_of(output);
     }
-    if (recorded_) store_saved(i, output, tangent);
+    if (recorded_) store_saved(i, tangent);
   }
 }
 
 // The tape keeps an alias of a result without its history; a backward inside this level needs its tangent.
-void ForwardCall::store_saved(std::size_t nr, const Tensor& result, const Tensor& tangent) {
+void ForwardCall::store_saved(std::size_t nr, const Tensor& tangent) {
   std::size_t first = 0;  // number of the first tensor of each result
   for (std::size_t i = 0; i < def_.results.size(); ++i) {
     const std::size_t count = results_[i].tag() == Tag::TensorList ? results_[i].tensors().size() : 1;
     for (OpNode::Saved& saved : recorded_->saved) {
       if (saved.kind != OpNode::Saved::Kind::Result || saved.index != i || nr < first || nr >= first + count) continue;
-      const SavedTensor& kept = saved.tensors ? (*saved.tensors)[nr - first] : saved.tensor;
-      if (kept.data().defined() && !kept.data().is(result)) set_tangent(kept.data(), tangent);
+      (saved.tensors ? (*saved.tensors)[nr - first] : saved.tensor).set_output_tangent(tangent);
     }
     first += count;
   }

@@ -129,7 +129,8 @@ class SavedTensor {
   [[nodiscard]] Tensor unpack(Node* owner, bool with_history = false) const;
   void reset() noexcept;
   [[nodiscard]] bool defined() const noexcept { return tensor_.defined() || hooked_ != nullptr; }
-  [[nodiscard]] const Tensor& data() const noexcept { return tensor_; }  // undefined with saved_tensors_hooks
+  // The tangent of a saved output, which is known only after it was saved.
+  void set_output_tangent(const Tensor& tangent);
   void visit(NodeVisitor& visitor) const {
     if (tensor_.defined()) visitor.tensor(tensor_);
   }
@@ -138,7 +139,9 @@ class SavedTensor {
   // With saved_tensors_hooks: the packed object and what the unpacked tensor has to be given back.
   struct Hooked {
     std::unique_ptr<Packed> packed;
-    Edge edge;  // grad_fn of a saved non-leaf, accumulator of a saved leaf
+    Edge edge;                // grad_fn of a saved non-leaf, accumulator of a saved leaf
+    Tensor tangent;           // forward mode
+    std::uint64_t level = 0;  // the dual level that the tangent belongs to
   };
   [[nodiscard]] Tensor unpack_hooked(Node* owner) const;
   [[nodiscard]] Tensor with_grad_fn(const Tensor& data, Node* owner) const;

@@ -37,11 +37,24 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   if (SavedHooks* hooks = active_saved_hooks(); hooks != nullptr) [[unlikely]] {
     hooked_ = std::make_shared<Hooked>();
     if (!detached_output_ && requires_grad(tensor)) hooked_->edge = gradient_edge(tensor);
+    if (forward_active) [[unlikely]] {
+      hooked_->tangent = tangent_of(tensor);
+      hooked_->level = dual_level_serial();
+    }
     // The hook sees the values only: what it keeps must not keep the graph.
     hooked_->packed = hooks->pack(detached_output_ || hooked_->edge.node ? alias(tensor) : tensor);
     return;
   }
   tensor_ = detached_output_ ? alias(tensor) : tensor;
+}
+
+void SavedTensor::set_output_tangent(const Tensor& tangent) {
+  if (hooked_ != nullptr) {
+    hooked_->tangent = tangent;
+    hooked_->level = dual_level_serial();
+  } else if (detached_output_) {  // else it is the output itself
+    set_tangent(tensor_, tangent);
+  }
 }
 
 void SavedTensor::reset() noexcept {
@@ -104,11 +117,16 @@ Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
 Tensor SavedTensor::unpack_hooked(Node* owner) const {
   Tensor data = hooked_->packed->unpack();
   if (!data.defined()) return data;
-  if (detached_output_) return owner != nullptr ? with_grad_fn(data, owner) : data;
-  if (!hooked_->edge.node) return data;
-  // For a saved leaf the edge leads to its AccumulateGrad, so that its gradient goes where the original's goes.
-  Tensor result = alias(data);
-  set_history(result, hooked_->edge.node, hooked_->edge.input_nr);
+  const bool dual = forward_active && hooked_->tangent.defined() && hooked_->level == dual_level_serial();
+  Tensor result = data;
+  if (detached_output_) {
+    if (owner != nullptr) result = with_grad_fn(data, owner);
+  } else if (hooked_->edge.node || dual) {
+    result = alias(data);
+    // For a saved leaf the edge leads to its AccumulateGrad, so that its gradient goes where the original's goes.
+    if (hooked_->edge.node) set_history(result, hooked_->edge.node, hooked_->edge.input_nr);
+  }
+  if (dual) set_tangent(result, hooked_->tangent);
   return result;
 }
 

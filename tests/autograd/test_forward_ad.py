@@ -407,3 +407,25 @@ def test_grid_sample_reflects_in_its_differentiable_form():
         ),
         (x, grid),
     )
+
+
+def test_checkpoint_and_saved_tensor_hooks():
+    from flambeau.utils.checkpoint import checkpoint
+
+    def segment(t):
+        return (t.exp() * t.sin()).sum()  # exp saves its result, sin its argument
+
+    x, v = tensor(0.5, 1.0).requires_grad_(), tensor(1.0, -2.0)
+    (gradient,) = grad(segment(x), x, create_graph=True)
+    (expected,) = grad(gradient, x, v)
+    keep = flambeau.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t)
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, v)
+        result = checkpoint(segment, dual, use_reentrant=False)
+        assert flambeau.allclose(tangent(result), (gradient * v).sum())
+        (found,) = grad(result, x)
+        assert flambeau.allclose(tangent(found), expected)
+        with keep:
+            result = segment(dual)
+        (found,) = grad(result, x)
+        assert flambeau.allclose(tangent(found), expected)
