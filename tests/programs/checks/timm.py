@@ -66,7 +66,6 @@ MODELS = {
     "test_vit_relpos": 160,
     "vit_tiny_r_s16_p8_224": 224,
     "ese_vovnet19b_slim_dw": 96,
-    "xcit_nano_12_p8_384": 384,
     "visformer_tiny": 224,
     "tv_densenet121": 96,
     "crossvit_tiny_240": 240,
