@@ -55,40 +55,55 @@ void* system_allocate(std::size_t bytes) {
   return block;
 }
 
+// Cached memory may grow to a quarter of the largest amount ever in use, plus 64 MiB.
+std::int64_t cache_limit() noexcept { return peak.load(std::memory_order_relaxed) / 4 + (std::int64_t{64} << 20); }
+
 // Large blocks, shared by all threads.
 struct LargeCache {
   std::mutex mutex;
   Link* lists[kClasses] = {};
+  std::uint64_t last_use[kClasses] = {}, clock = 0;
   void* take(int index) {
     const std::lock_guard lock(mutex);
+    last_use[index] = ++clock;
     Link* link = lists[index];
     if (link != nullptr) lists[index] = link->next;
     return link;
   }
-  void give(int index, void* block) {
+  // Blocks of the size classes that were asked for longest ago make room: a size in use now must not go back to the
+  // system, and be faulted in again, because others once were. False if nothing is left to drop.
+  bool give(int index, void* block) {
     const std::lock_guard lock(mutex);
+    last_use[index] = ++clock;
+    const std::int64_t limit = cache_limit() - static_cast<std::int64_t>(class_bytes(index));
+    if (limit < 0) return false;
+    while (cached.load(std::memory_order_relaxed) > limit) {
+      int oldest = -1;
+      for (int i = 0; i < kClasses; ++i) {
+        if (i != index && lists[i] != nullptr && (oldest < 0 || last_use[i] < last_use[oldest])) oldest = i;
+      }
+      if (oldest < 0) return false;
+      drop_first(oldest);
+    }
     lists[index] = new (block) Link{lists[index]};
+    return true;
+  }
+  void drop_first(int index) {
+    Link* link = lists[index];
+    lists[index] = link->next;
+    cached.fetch_sub(static_cast<std::int64_t>(class_bytes(index)), std::memory_order_relaxed);
+    std::free(link);
   }
   void trim() {
     const std::lock_guard lock(mutex);
     for (int i = 0; i < kClasses; ++i) {
-      while (Link* link = lists[i]) {
-        lists[i] = link->next;
-        cached.fetch_sub(static_cast<std::int64_t>(class_bytes(i)), std::memory_order_relaxed);
-        std::free(link);
-      }
+      while (lists[i] != nullptr) drop_first(i);
     }
   }
 };
 LargeCache& large_cache() {
   static auto* cache = new LargeCache;  // never destroyed: tensors may outlive static destruction
   return *cache;
-}
-
-// Cached memory may grow to a quarter of the largest amount ever in use, plus 64 MiB.
-bool keep_large(std::size_t bytes) noexcept {
-  const std::int64_t limit = peak.load(std::memory_order_relaxed) / 4 + (std::int64_t{64} << 20);
-  return cached.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes) <= limit;
 }
 
 struct ThreadCache {
@@ -174,8 +189,7 @@ void release(void* block, std::size_t size) noexcept {
       local.note(-signed_bytes, signed_bytes);
       return;
     }
-  } else if (keep_large(bytes)) {
-    large_cache().give(index, block);
+  } else if (large_cache().give(index, block)) {
     local.note(-signed_bytes, signed_bytes);
     return;
   }

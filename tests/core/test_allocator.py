@@ -20,6 +20,18 @@ def test_freed_memory_is_reused():
     assert stats()["system_allocations"] == before
 
 
+def test_sizes_in_use_displace_cached_sizes_that_are_not():
+    flambeau.memory.trim()
+    flambeau.memory.reset_peak_memory_stats()
+    for k in range(20):  # one block of 1 to 28 MiB after the other: more than is kept
+        flambeau.empty((4 + k % 4) << (16 + k // 4))
+    flambeau.empty(6 << 20)
+    before = stats()["system_allocations"]
+    for _ in range(4):
+        flambeau.empty(6 << 20)
+    assert stats()["system_allocations"] == before
+
+
 def test_statistics_follow_allocation():
     flambeau.memory.trim()
     base = stats()["allocated_bytes"]
