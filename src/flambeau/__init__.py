@@ -100,7 +100,7 @@ newaxis = None
 _SUBMODULES = frozenset(
     """
     accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft func futures fx hub
-    jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler random
+    jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler quasirandom random
     serialization signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo
     _jit_internal _subclasses
     """.split()
