@@ -89,6 +89,9 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     return rebuilt(layout, data)
 
 
+_rebuild_sparse_csr_tensor = _rebuild_sparse_tensor  # what PyTorch 1.9 to 1.12 called
+
+
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
     return flambeau.nn.Parameter(data, requires_grad)
 

@@ -132,6 +132,7 @@ def _safe_table() -> dict[str, Any]:
         "_rebuild_meta_tensor_no_storage",
         "_rebuild_qtensor",
         "_rebuild_sparse_tensor",
+        "_rebuild_sparse_csr_tensor",
     ):
         table[f"torch._utils.{name}"] = getattr(_utils, name)
     for dtype, name in STORAGE_NAMES.items():

@@ -5,7 +5,6 @@ _payload the parts, _create constructors, _convert layouts, _pointwise, _shape, 
 copies and files. Gradients are those of the ops; composites work on the parts, which autograd follows.
 """
 
-from .. import _C
 from ..ops.registry import write_out
 from . import _pointwise, _shape, _storage
 from ._create import (
