@@ -3,8 +3,8 @@
     python tools/pack_directions.py
 
 Layout: for each degree s = 1 ... 18, and the dimensions of that degree in order, first the s - 1 inner bits of the
-primitive polynomials, then for k = 2 ... s the k - 1 upper bits of m_k (which is odd); most significant bit first, groups
-padded to bytes.
+primitive polynomials, then for k = 2 ... s the k - 1 upper bits of m_k (which is odd); most significant bit first,
+groups padded to bytes.
 """
 
 from pathlib import Path

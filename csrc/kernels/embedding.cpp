@@ -102,9 +102,9 @@ void renorm_row(T* row, std::int64_t n, std::int64_t stride, double max_norm, do
     norm = std::isinf(norm_type) ? std::max(norm, magnitude) : norm + std::pow(magnitude, norm_type);
   }
   if (!std::isinf(norm_type)) norm = std::pow(norm, 1.0 / norm_type);
-  norm = convert<double>(convert<T>(norm));  // the norm has the weight's dtype, as PyTorch computes it
+  norm = convert<double>(convert<T>(norm));  // norm and scale have the weight's dtype, as PyTorch computes them
   if (norm <= max_norm) return;
-  const float scale = static_cast<float>(max_norm / (norm + 1e-7));
+  const float scale = convert<float>(convert<T>(max_norm / (norm + 1e-7)));
   for (std::int64_t k = 0; k < n; ++k) {
     if constexpr (std::is_same_v<T, double>)
       row[k * stride] *= max_norm / (norm + 1e-7);
