@@ -172,6 +172,11 @@ def adjoint(input):
     """Swap the last two dims and conjugate."""
     if input.ndim == 0:
         return input.conj() if input.is_complex() else view_sizes(input, ())
+    if input.ndim == 1:
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor. "
+            "For a vector take conj()."
+        )
     swapped = input.transpose(-2, -1)
     return swapped.conj() if input.is_complex() else swapped
 

@@ -8,7 +8,7 @@ the reference, so the reference always sees the values that the op saw.
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +336,21 @@ def join_samples(*generators: Samples) -> Samples:
             yield from generator(draw)
 
     return generate
+
+
+def in_place_form(spec: OpSpec, name: str) -> OpSpec:
+    """The spec of `name`, a function that writes into its first argument, from the spec of the functional form.
+
+    The function runs on a copy, so that samples stay as they are and leaves may be given.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from .opcheck import resolve
+
+        first = [args[0].clone()] if args and hasattr(args[0], "clone") else list(args[:1])
+        return resolve(name)(*first, *args[1:], **kwargs)
+
+    return replace(spec, name=name, function=call, inplace=False, method=False, out=False)
 
 
 def load_specs(folder: Path) -> list[OpSpec]:

@@ -1,9 +1,20 @@
 """Activation functions."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.special
 
-from flambeau.testing.opspec import FLOATING, HALVES, Case, OpSpec, Sample, unary_samples
+from flambeau.testing.opspec import (
+    FLOATING,
+    HALVES,
+    Case,
+    OpSpec,
+    Sample,
+    case_samples,
+    in_place_form,
+    unary_samples,
+)
 
 REAL = (*HALVES, *FLOATING)
 
@@ -67,6 +78,31 @@ def prelu(x, weight):
     return np.where(x > 0, x, x * shaped)
 
 
+def rrelu(x, lower=1 / 8, upper=1 / 3, training=False):
+    return np.where(x >= 0, x, x * (lower + upper) / 2)
+
+
+def glu(x, dim=-1):
+    first, second = np.split(x, 2, dim)
+    return first * scipy.special.expit(second)
+
+
+def softmax_form(name, reference):
+    def along(x, dim, dtype=None):
+        return reference(x, dim)
+
+    return OpSpec(
+        f"nn.functional.{name}",
+        along,
+        case_samples(((5,), 0), ((2, 3), -1), ((2, 3, 4), 1), ((3, 300), 1)),
+        dtypes=REAL,
+        k=16,  # a sum of exponentials
+        method=False,
+        inplace=False,
+        errors=[Case(args=(np.zeros(2), 1), raises=IndexError, match="Dimension out of range")],
+    )
+
+
 SPECS = [
     activation("relu", lambda x: np.maximum(x, 0), avoid=(0,), dtypes=("int32", *REAL)),
     activation("selu", selu, avoid=(0,)),
@@ -120,4 +156,42 @@ SPECS = [
         dtypes=FLOATING,
         errors=[Case(args=(np.zeros((2, 3)), np.zeros(2)), match="prelu|Mismatch")],
     ),
+]
+
+SPECS += [
+    activation(
+        "rrelu",
+        rrelu,
+        avoid=(0,),
+        kwargs=({}, {"lower": 0.2, "upper": 0.4}),
+        inplace=False,
+    ),
+    OpSpec(
+        "nn.functional.glu",
+        glu,
+        case_samples(((4,),), ((2, 6),), ((4, 3), 0), ((2, 4, 3), 1)),
+        dtypes=REAL,
+        method=False,
+        inplace=False,
+        errors=[
+            Case(args=(np.zeros(()),), match="does not support scalars"),
+            Case(args=(np.zeros(3),), match="must be even"),
+        ],
+    ),
+    softmax_form("softmax", scipy.special.softmax),
+    softmax_form("log_softmax", scipy.special.log_softmax),
+]
+
+BY_NAME = {spec.name: spec for spec in SPECS}
+# nn.functional wraps these for its `inplace` argument.
+SPECS += [
+    replace(BY_NAME[name], name=f"nn.functional.{name}", inplace=False)
+    for name in ("relu", "selu", "celu", "rrelu", "threshold")
+]
+SPECS += [
+    in_place_form(BY_NAME[name], f"nn.functional.{name.rpartition('.')[2]}_")
+    for name in (
+        *("relu", "selu", "celu", "rrelu", "threshold"),
+        *(f"nn.functional.{name}" for name in ("elu", "hardtanh", "leaky_relu")),
+    )
 ]

@@ -1,5 +1,7 @@
 """Splitting into views."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from flambeau.testing.opspec import Case, OpSpec, case_samples
@@ -96,5 +98,23 @@ SPECS = [
         lambda x, n: tuple(np.dsplit(x, n)),
         ((2, 3, 4), 2),
         errors=[Case(args=(np.zeros((2, 2, 3)), 2), match="dsplit")],
+    ),
+]
+
+BY_NAME = {spec.name: spec for spec in SPECS}
+COUNTED = (((5,), 2), ((4, 3), 2), ((4, 3), 2, 1))
+WRONG_SIZE = [Case(args=(np.zeros(5), -1), match="split|non-negative")]
+# Forms without views: pieces with memory of their own, and pieces that autograd sees as no views.
+SPECS += [
+    spec("split_copy", split, *COUNTED, errors=WRONG_SIZE),
+    spec("unsafe_split", split, *COUNTED, errors=WRONG_SIZE),
+    *(
+        replace(BY_NAME[base], name=name)
+        for base, name in (
+            ("split_with_sizes", "split_with_sizes_copy"),
+            ("split_with_sizes", "unsafe_split_with_sizes"),
+            ("chunk", "unsafe_chunk"),
+            ("unbind", "unbind_copy"),
+        )
     ),
 ]

@@ -1,8 +1,10 @@
 """Views: other shapes and strides over the same memory."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from flambeau.testing.opspec import ALL, Case, OpSpec, case_samples
+from flambeau.testing.opspec import ALL, Case, OpSpec, Shape, case_samples
 
 SOME = ("bool", "int32", "float32", "float64", "complex64")
 
@@ -169,7 +171,7 @@ SPECS = [
         ((4, 3), 1, 0, 2),
         ((4, 3), 0, 4, 0),
         ((5,), 0, -2, 2),
-        errors=[Case(args=(np.zeros(5), 0, 3, 3), match="start|narrow")],
+        errors=[Case(args=(np.zeros(5), 0, 3, 3), match="exceeds dimension size")],
     ),
     view(
         "diagonal",
@@ -225,3 +227,79 @@ SPECS = [
         errors=[Case(args=("text",), raises=(TypeError, AttributeError), match="")],
     ),
 ]
+
+NOT_TENSOR = [Case(args=("text",), raises=(TypeError, AttributeError), match="argument|attribute")]
+
+
+def strides_of(x, size, stride, storage_offset=None):
+    flat = np.ascontiguousarray(x).reshape(-1)[storage_offset or 0 :]
+    places = sum(
+        np.arange(n).reshape((-1,) + (1,) * (len(size) - d - 1)) * stride[d]
+        for d, n in enumerate(size)
+    )
+    return flat[places]
+
+
+def sliced(x, dim=0, start=None, end=None, step=1):
+    return x[(slice(None),) * dim + (slice(start, end, step),)]
+
+
+def strided_scatter(x, src, size, stride, storage_offset=None):
+    flat = np.array(x).reshape(-1)
+    flat[strides_of(np.arange(flat.size), size, stride, storage_offset)] = src
+    return flat.reshape(x.shape)
+
+
+def as_complex(x):
+    return x[..., 0] + 1j * x[..., 1]
+
+
+# Strides count elements of the memory, which only a contiguous tensor has in the order of its values.
+DENSE = {"views": False}
+
+SPECS += [
+    view("adjoint", lambda x: np.swapaxes(x.conj(), -1, -2), ((2, 3),), ((2, 3, 4),),
+         errors=[Case(args=(np.zeros(2),), match="adjoint|dim")]),
+    view("atleast_1d", np.atleast_1d, ((),), ((3,),), ((2, 3),), method=False, errors=NOT_TENSOR),
+    view("atleast_3d", np.atleast_3d, ((),), ((3,),), ((2, 3),), ((2, 3, 4, 1),), method=False,
+         errors=NOT_TENSOR),
+    view("swapdims", np.swapaxes, ((2, 3), 0, 1), ((2, 3, 4), -1, 0),
+         errors=bad_dim("swapdims|transpose", 0, 2)),
+    view("detach", np.copy, ((2, 3),), ((),), grad=False, errors=NOT_TENSOR),
+    view("resolve_conj", np.copy, ((2, 3),), ((),), errors=NOT_TENSOR),
+    view("resolve_neg", np.copy, ((2, 3),), ((),), errors=NOT_TENSOR),
+    view("as_strided", strides_of, ((3, 4), (2, 2), (4, 1)), ((3, 4), (2, 3), (1, 2), 1),
+         ((12,), (3, 3), (1, 1)), ((5,), (), (), 3),
+         errors=[Case(args=(np.zeros(4), (3,), (2,)), match="out of bounds|storage")], **DENSE),
+    view("as_strided_scatter", strided_scatter, ((3, 4), Shape((2, 2)), (2, 2), (4, 1)),
+         ((12,), Shape((3,)), (3,), (2,), 1),
+         errors=[Case(args=(np.zeros(4), np.zeros(3), (3,), (2,)), match="out of bounds|storage")],
+         **DENSE),
+    view("broadcast_tensors", lambda *x: tuple(np.broadcast_arrays(*x)),
+         ((2, 1), Shape((3,))), ((), Shape((2, 3))),
+         method=False, errors=[Case(args=(np.zeros(2), np.zeros(3)), match="broadcast")]),
+    view("slice_copy", sliced, ((5,),), ((5,), 0, 1, 4), ((4, 5), 1, None, -1, 2),
+         errors=bad_dim("slice_copy|slice", 2)),
+    view("view_copy", reshape, ((2, 3), (3, 2)), ((4,), (2, -1)),
+         errors=[Case(args=(np.zeros((2, 3)), (4,)), match="view|invalid for input")], **DENSE),
+    view("alias_copy", np.copy, ((2, 3),), ((),), errors=NOT_TENSOR),
+    OpSpec("view_as_real_copy", lambda x: np.stack([x.real, x.imag], -1), case_samples(((2, 3),), ((),)),
+           dtypes=("complex64", "complex128"), errors=[Case(args=(np.zeros(2),), match="complex")]),
+    OpSpec("view_as_complex_copy", as_complex, case_samples(((3, 2),), ((2,),)), views=False,
+           result_dtype={"float32": "complex64", "float64": "complex128"}.get,
+           errors=[Case(args=(np.zeros(3),), match="size 2|last dim")]),
+]  # fmt: skip
+
+BY_NAME = {spec.name: spec for spec in SPECS}
+# The same values in memory of their own.
+SPECS += [
+    replace(BY_NAME[name], name=f"{name.rpartition('.')[2]}_copy")
+    for name in (
+        *("diagonal", "permute", "select", "squeeze", "t", "transpose", "unsqueeze"),
+        *("as_strided", "detach", "Tensor.unfold"),
+    )
+] + [
+    replace(BY_NAME["narrow"], name="narrow_copy"),
+    view("expand_copy", expand, ((3,), (2, 3)), ((2, 1), (-1, 3)), ((), (2, 2)),
+         errors=[Case(args=(np.zeros(3), (2,)), match="expand")]),
+]  # fmt: skip
