@@ -13,7 +13,7 @@ MAX_LINES = 800
 LAYERS = [
     set(names.split())
     for names in (
-        "_C errors _extension",
+        "_C _load errors _extension",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
         " tensor_types type_info types memory settings legacy _complex32 sparse quantized amp backends cpu cuda"
         " accelerator xpu mps mtia determinism profiler torch_version _foreach _checks __config__",

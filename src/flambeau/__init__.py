@@ -6,6 +6,9 @@ The names are PyTorch's. Submodules load when they are first used, so that `impo
 import importlib
 from math import e, inf, nan, pi
 
+from . import _load  # noqa: F401  before anything that imports the extension
+
+# isort: split
 from ._C import (
     Generator,
     LinAlgError,
