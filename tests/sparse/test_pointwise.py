@@ -107,6 +107,19 @@ def test_gradients():
     assert leaf.grad.is_sparse_csr and same(leaf.grad, leaf.detach().relu() * 2)
 
 
+@pytest.mark.parametrize("name", ["tanh", "relu", "silu", "gelu", "leaky_relu"])
+def test_gradients_of_activations(name):
+    function = getattr(flambeau, name, None) or getattr(flambeau.nn.functional, name)
+    for layout in ("sparse_coo", "sparse_csr"):
+        dense, x = matrix(layout)
+        dense, x = dense.requires_grad_(), x.requires_grad_()
+        weight = flambeau.randn(4, 6)
+        (function(dense) * weight).sum().backward()
+        (function(x).to_dense() * weight).sum().backward()
+        assert x.grad.layout is x.layout
+        assert same(x.grad, dense.grad.sparse_mask(x.detach()))
+
+
 entries = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(-9, 9)), max_size=20)
 
 

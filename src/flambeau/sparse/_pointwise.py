@@ -19,10 +19,9 @@ _LINEAR = (
     "neg", "positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real", "imag", "deg2rad", "rad2deg",
 )  # fmt: skip
 _KEEPING_ZERO = (
-    "abs", "sqrt", "sin", "sinh", "tan", "tanh", "asin", "asinh", "atan", "atanh", "arcsin", "arcsinh", "arctan",
-    "arctanh", "relu", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "expm1", "log1p", "erf", "erfinv",
+    "abs", "sqrt", "sin", "sinh", "tan", "tanh", "asin", "asinh", "atan", "atanh", "relu", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "expm1", "log1p", "erf", "erfinv",
     "signbit", "isnan", "isinf", "isposinf", "isneginf", "angle", "nan_to_num", "leaky_relu", "square", "hardshrink",
-    "softshrink", "silu", "gelu", "threshold_backward", "relu6",
+    "softshrink", "silu", "gelu", "relu6",
 )  # fmt: skip
 
 
@@ -48,20 +47,29 @@ def _distinct(tensor):
 
 for _names, _linear in ((_LINEAR, True), (_KEEPING_ZERO, False)):
     for _name in _names:
-        if _name in ops.registry.OPS and _name != "threshold_backward":
+        if _name in ops.registry.OPS:
             register("sparse", _name)(_on_values(_name, _linear))
 
 
-@register("sparse", "threshold_backward")
-def threshold_backward(grad_output, input, threshold):
-    """For relu: the gradient where input exceeds the threshold."""
-    input = _distinct(input)
-    grad = native.sparse_mask(grad_output, input) if is_sparse(grad_output) else grad_output
-    if not is_sparse(grad):
-        grad = native._sparse_mask(grad, input, True)
-    return with_values(
-        input, ops.registry.OPS["threshold_backward"](_values(grad), _values(input), threshold)
-    )
+def _backward(name):
+    """grad_output times a derivative at the specified elements of the other argument."""
+    function = ops.registry.OPS[name]
+
+    def form(grad_output, input, *settings):
+        if not is_sparse(input):
+            raise NotImplementedError(f"{name}: expected a sparse input with a sparse gradient.")
+        input = _distinct(input)
+        grad = native._sparse_mask(grad_output, input, not is_sparse(grad_output))
+        named = dict(zip(function.parameters[2:], settings, strict=True))
+        return with_values(input, function(_values(grad), _values(input), **named))
+
+    return form
+
+
+for _name in (
+    "threshold_backward", "tanh_backward", "leaky_relu_backward", "gelu_backward", "silu_backward"
+):  # fmt: skip
+    register("sparse", _name)(_backward(_name))
 
 
 # ---- Sums
