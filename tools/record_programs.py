@@ -1,4 +1,4 @@
-"""Record what third-party programs give on PyTorch: python tools/record_programs.py [CHECK ...]
+"""Record what third-party programs give on PyTorch: python tools/record_programs.py [CHECK | CHECK:CASE ...]
 
 To be run with a Python that has PyTorch and the programs; writes tests/data/programs/. The values are those without
 oneDNN. Where PyTorch's own values with oneDNN differ from them by more than the usual tolerance, the difference is
@@ -18,10 +18,14 @@ sys.path.insert(0, str(ROOT / "tests" / "programs"))
 import harness
 
 
-def record(name):
+def record(name, only):
     check = harness.load(name)
     cases, tolerances = {}, {}
-    for case in check.CASES:
+    if only:
+        before = harness.recorded(name)
+        cases, tolerances = before["cases"], before["tolerances"]
+    for case in [only] if only else check.CASES:
+        tolerances.pop(case, None)
         try:
             torch.backends.mkldnn.enabled = True
             other = harness.run(check, case)
@@ -63,4 +67,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     for name in sys.argv[1:] or harness.names():
-        record(name)
+        check, _, only = name.partition(":")
+        record(check, only)

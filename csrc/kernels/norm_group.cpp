@@ -123,7 +123,14 @@ Normalised forward(const Tensor& input, const Tensor& weight, const Tensor& bias
 
 Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps,
                   bool) {
-  return forward(input, weight, bias, groups, eps).out;
+  Tensor out = forward(input, weight, bias, groups, eps).out;
+  // A channels-last input gives a channels-last output. What follows depends on it: dropout fills in memory order.
+  if (input.is_contiguous()) return out;
+  for (const MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    if (input.dim() == (format == MemoryFormat::ChannelsLast ? 4 : 5) && input.is_contiguous(format))
+      return contiguous(out, format);
+  }
+  return out;
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,

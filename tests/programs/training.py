@@ -9,7 +9,7 @@ def parameters(model):
     """Names and shapes as a checksum, and all values."""
     state = list(model.named_parameters())
     text = ";".join(f"{name}{tuple(value.shape)}" for name, value in state)
-    values = torch.cat([value.detach().reshape(-1).float() for _, value in state])
+    values = torch.cat([value.detach().reshape(-1) for _, value in state])
     return {"names": zlib.crc32(text.encode()), "values": values}
 
 
