@@ -346,6 +346,18 @@ def _unpickle(
     return cls(stream, **options).load(), stream.tell()
 
 
+def safe_pickle(data: bytes) -> Any:
+    """Return the value of a pickle of plain data, by the rules of weights_only=True: no code from it runs."""
+
+    def refuse(pid: Any) -> Any:
+        raise UnpicklingError(f"expected a pickle without storages, got {pid!r:.100}")
+
+    try:
+        return SafeUnpickler(data, _find_safe, refuse, _is_user_class, 0, "utf-8").load()
+    except UnsafePickleError as error:
+        raise UnpicklingError(_advice(error.name)) from None
+
+
 # ---- load ----------------------------------------------------------------------------------------
 
 

@@ -203,3 +203,76 @@ def test_interrupt_leaves_no_process_behind(tmp_path):
     time.sleep(0.2)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+class Draws(Squares):
+    def __getitem__(self, index):
+        import random
+
+        import numpy
+
+        return flambeau.rand(1).item(), random.random(), numpy.random.rand()
+
+
+def test_random_numbers_of_workers_are_pytorchs():
+    # Recorded with PyTorch 2.13: torch, random and NumPy in each worker.
+    generator = flambeau.Generator()
+    generator.manual_seed(7)
+    loader = data.DataLoader(
+        Draws(), sampler=[0, 1], batch_size=None, num_workers=2, generator=generator
+    )
+    expected = [
+        [0.11662513017654419, 0.9290632898373887, 0.03541536592796235],
+        [0.3148404359817505, 0.5574193789609411, 0.240715442815568],
+    ]
+    for found, values in zip(loader, expected, strict=True):
+        assert found == pytest.approx(values, abs=1e-12)
+
+
+def test_persistent_workers_leave_the_random_stream_alone():
+    flambeau.manual_seed(0)
+    loader = data.DataLoader(
+        range(6), shuffle=True, batch_size=6, num_workers=1, persistent_workers=True
+    )
+    passes = [batch.tolist() for _ in range(2) for batch in loader]
+    assert [passes, flambeau.randint(1000, (1,)).item()] == [
+        [[0, 4, 3, 5, 2, 1], [5, 0, 3, 2, 1, 4]],
+        427,
+    ]
+
+
+def test_warnings():
+    with pytest.warns(UserWarning, match="will create 1000 worker processes"):
+        data.DataLoader(range(3), num_workers=1000)
+    with pytest.warns(UserWarning, match="no accelerator is found"):
+        assert len(list(data.DataLoader(range(3), pin_memory=True))) == 3
+
+    class Longer(data.IterableDataset):
+        def __len__(self):
+            return 2
+
+        def __iter__(self):
+            yield from range(3)
+
+    loader = data.DataLoader(Longer(), batch_size=None)
+    assert len(loader) == 2
+    with pytest.warns(UserWarning, match="3 samples have been fetched"):
+        list(loader)
+
+
+def test_failed_start_leaves_nothing_behind():
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    with pytest.raises((AttributeError, TypeError)):  # a local function can't be sent
+        iter(
+            data.DataLoader(
+                range(3),
+                num_workers=1,
+                multiprocessing_context="spawn",
+                collate_fn=lambda batch: batch,
+            )
+        )
+    if before:
+        import gc
+
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) <= before + 1  # the resource tracker's pipe

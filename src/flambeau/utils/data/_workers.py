@@ -17,7 +17,14 @@ from multiprocessing import connection
 import flambeau
 
 from . import _transfer
-from .dataloader import _DatasetKind, make_fetcher
+from .dataloader import (
+    _BaseDataLoaderIter,
+    _DatasetKind,
+    make_fetcher,
+    seed_pipes,
+    shard_pipes,
+    shared_seed,
+)
 from .sampler import draw_seed
 
 # In a worker: its WorkerInfo.
@@ -77,24 +84,26 @@ def _end_of_iteration(worker_id):
 
 
 def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, collate_fn, drop_last, seed, init_fn,
-                 worker_id, num_workers, persistent):  # fmt: skip
+                 worker_id, num_workers, pipe_seed):  # fmt: skip
     """Body of a worker process."""
     global worker_info
     try:
         flambeau.set_num_threads(1)
         random.seed(seed)
         flambeau.manual_seed(seed)
-        _seed_numpy(seed)
+        _seed_numpy(seed - worker_id, worker_id)
         worker_info = WorkerInfo(id=worker_id, num_workers=num_workers, seed=seed, dataset=dataset)
         failure = fetcher = None
 
-        def make():
+        def make(pipe_seed):
+            seed_pipes(dataset, pipe_seed)
             return make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
 
         try:
+            shard_pipes(dataset, num_workers, worker_id)
             if init_fn is not None:
                 init_fn(worker_id)
-            fetcher = make()
+            fetcher = make(pipe_seed)
         except Exception as error:
             failure = RemoteError(error, f"in DataLoader worker process {worker_id}")
 
@@ -128,10 +137,10 @@ def _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make):
             continue
         if task is None:
             return
-        if task == "resume":
-            answer(task, None)
+        if task[0] == "resume":
+            answer("resume", None)
             if kind == _DatasetKind.Iterable:
-                fetcher = make()
+                fetcher = make(task[1])
             continue
         number, index = task
         if failure is not None:
@@ -153,62 +162,75 @@ def _fetch(fetcher, kind, index, worker_id):
         return RemoteError(error, f"in DataLoader worker process {worker_id}")
 
 
-def _seed_numpy(seed):
-    import sys
+def _seed_numpy(base_seed, worker_id):
+    import numpy
 
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        # Not the worker's own seed: 32-bit words that differ between workers, as PyTorch does since 1.9.
-        numpy.random.seed([(seed >> shift) & 0xFFFFFFFF for shift in (0, 32)])
+    # Mixed, so that the streams of neighbouring workers and runs have nothing in common; PyTorch's own numbers.
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    numpy.random.seed(numpy.random.SeedSequence(words).generate_state(4))
 
 
-class MultiProcessIterator:
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """One pass (or, with persistent workers, one pass after the other), loaded by worker processes."""
 
     def __init__(self, loader):
-        self._loader = loader
+        super().__init__(loader)
         context = loader.multiprocessing_context or multiprocessing
         self._workers, self._tasks, self._channels = [], [], []
         self._results = context.Queue()
         self._stop = context.Event()
-        self._base_seed = draw_seed(loader.generator)
-        for worker_id in range(loader.num_workers):
-            tasks = context.Queue()
-            own, channel = _transfer.new_channel()
-            worker = context.Process(
-                target=_worker_main,
-                args=(
-                    loader._dataset_kind, loader.dataset, tasks, self._results, channel, self._stop,
-                    loader._auto_collation, loader.collate_fn, loader.drop_last, self._base_seed + worker_id,
-                    loader.worker_init_fn, worker_id, loader.num_workers, loader.persistent_workers,
-                ),
-                daemon=True,
-            )  # fmt: skip
-            worker.start()
-            if channel is not None:
-                channel.close()
-            self._channels.append(own)
-            self._tasks.append(tasks)
-            self._workers.append(worker)
         # Runs when this object goes and at exit; must not refer to it.
         self._finalizer = weakref.finalize(
             self,
             _shutdown,
             os.getpid(),
-            list(self._workers),
-            list(self._tasks),
-            list(self._channels),
+            self._workers,
+            self._tasks,
+            self._channels,
             self._results,
             self._stop,
         )
+        pipe_seed = shared_seed(loader)
+        self._base_seed = draw_seed(loader.generator)
+        try:
+            for worker_id in range(loader.num_workers):
+                self._start_worker(context, worker_id, pipe_seed)
+        except BaseException:
+            self._finalizer()
+            raise
+        shared_seed(
+            loader
+        )  # not used: PyTorch draws it again here, and the random stream has to go on alike
         self._start_pass()
+
+    def _start_worker(self, context, worker_id, pipe_seed):
+        loader = self._loader
+        tasks = context.Queue()
+        self._tasks.append(tasks)
+        own, channel = _transfer.new_channel()
+        self._channels.append(own)
+        try:
+            worker = context.Process(
+                target=_worker_main,
+                args=(
+                    loader._dataset_kind, loader.dataset, tasks, self._results, channel, self._stop,
+                    loader._auto_collation, loader.collate_fn, loader.drop_last, self._base_seed + worker_id,
+                    loader.worker_init_fn, worker_id, loader.num_workers, pipe_seed,
+                ),
+                daemon=True,
+            )  # fmt: skip
+            worker.start()
+        finally:
+            if channel is not None:
+                channel.close()
+        self._workers.append(worker)
 
     def reset(self, loader):
         """Begin another pass with the same workers."""
         self._drain()
-        self._base_seed = draw_seed(loader.generator)
+        resume = ("resume", shared_seed(loader))  # the workers' own generators go on
         for tasks in self._tasks:
-            tasks.put("resume")
+            tasks.put(resume)
         waiting = len(self._workers)
         while waiting:
             number, _ = self._receive()
@@ -277,10 +299,7 @@ class MultiProcessIterator:
                 "that ended it, -9 often means: out of memory)."
             )
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
+    def _next_data(self):
         if self._closed:
             raise StopIteration
         while True:
@@ -314,7 +333,6 @@ class MultiProcessIterator:
                     self._finalizer()
                     self._closed = True
                 data.reraise()
-            self._num_yielded += 1
             return data
 
     def _end(self):
@@ -333,9 +351,6 @@ class MultiProcessIterator:
         if self._arrived:
             return self._arrived.popitem()
         return self._receive()
-
-    def __len__(self):
-        return len(self._loader._index_sampler)
 
 
 def _shutdown(owner, workers, tasks, sockets, results, stop):

@@ -1,6 +1,7 @@
 """Samples to batches: default_collate and default_convert."""
 
 import collections.abc
+import copy
 
 import flambeau
 from flambeau import Tensor
@@ -32,8 +33,12 @@ def _is_namedtuple(value):
 
 
 def _rebuilt(original, values):
-    """A sequence of the original's type; a list if its type cannot be made from one."""
+    """A container of the original's type; a plain one if its type cannot be made from values."""
     try:
+        if isinstance(original, collections.abc.MutableMapping):
+            clone = copy.copy(original)  # keeps what else it has, as a defaultdict its factory
+            clone.update(values)
+            return clone
         return type(original)(values)
     except TypeError:
         return values
@@ -45,7 +50,7 @@ def default_convert(data):
     if isinstance(data, Tensor):
         return data
     if kind is not None:
-        if kind == "ndarray" and data.dtype.kind in _NOT_CONVERTIBLE:
+        if data.dtype.kind in _NOT_CONVERTIBLE:
             return data
         return flambeau.as_tensor(data)
     if isinstance(data, collections.abc.Mapping):

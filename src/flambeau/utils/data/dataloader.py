@@ -5,7 +5,14 @@ import itertools
 import flambeau
 
 from .collate import default_collate, default_convert
+from .datapipes.datapipe import (
+    IterDataPipe,
+    MapDataPipe,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
+)
 from .dataset import IterableDataset, TensorDataset
+from .graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
 
 __all__ = ["DataLoader", "get_worker_info"]
@@ -33,13 +40,64 @@ def get_worker_info():
     return _workers.worker_info
 
 
-class MapFetcher:
-    """Batches of a dataset with __getitem__."""
+def _share_dist_seed(generator):
+    """A seed that all processes of a distributed job have: that of the first."""
+    seed = flambeau.empty((), dtype=flambeau.int64).random_(generator=generator)
+    if _processes()[0] > 1:
+        from flambeau import distributed
 
+        distributed.broadcast(seed, src=0)
+    return int(seed.item())
+
+
+def _processes():
+    """Number of processes of the distributed job, and this one's; (1, 0) without one."""
+    import sys
+
+    distributed = sys.modules.get("flambeau.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return 1, 0
+    return distributed.get_world_size(), distributed.get_rank()
+
+
+def shared_seed(loader):
+    """The seed of the random pipes of one pass; None if the dataset isn't a DataPipe that streams."""
+    if isinstance(loader.dataset, IterDataPipe):
+        return _share_dist_seed(loader.generator)
+    return None
+
+
+def seed_pipes(dataset, seed):
+    """Seed the random pipes of a dataset, everywhere alike."""
+    if seed is not None:
+        generator = flambeau.Generator()
+        generator.manual_seed(seed)
+        apply_random_seed(dataset, generator)
+
+
+def shard_pipes(dataset, num_workers=1, worker_id=0):
+    """Tell the sharding pipes of a dataset which of all workers of all processes this is."""
+    if isinstance(dataset, (IterDataPipe, MapDataPipe)):
+        world_size, rank = _processes()
+        apply_sharding(dataset, num_workers * world_size, worker_id * world_size + rank)
+
+
+class _BaseDatasetFetcher:
     def __init__(self, dataset, auto_collation, collate_fn, drop_last):
         self.dataset = dataset
         self.auto_collation = auto_collation
         self.collate_fn = collate_fn
+        self.drop_last = drop_last
+
+    def fetch(self, index):
+        raise NotImplementedError
+
+
+class _MapDatasetFetcher(_BaseDatasetFetcher):
+    """Batches of a dataset with __getitem__."""
+
+    def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        super().__init__(dataset, auto_collation, collate_fn, drop_last)
         self.fetch_many = getattr(dataset, "__getitems__", None)
 
     def fetch(self, index):
@@ -53,10 +111,11 @@ class MapFetcher:
         return self.collate_fn(data)
 
 
-class TensorFetcher:
+class _TensorDatasetFetcher(_BaseDatasetFetcher):
     """Batches of a TensorDataset with the default collate: rows are selected at once."""
 
     def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        super().__init__(dataset, auto_collation, collate_fn, drop_last)
         self.tensors = dataset.tensors
 
     def fetch(self, index):
@@ -78,14 +137,12 @@ class TensorFetcher:
         return [tensor[rows] for tensor in self.tensors]
 
 
-class IterableFetcher:
+class _IterableDatasetFetcher(_BaseDatasetFetcher):
     """Batches of a dataset with __iter__."""
 
     def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        super().__init__(dataset, auto_collation, collate_fn, drop_last)
         self.iterator = iter(dataset)
-        self.auto_collation = auto_collation
-        self.collate_fn = collate_fn
-        self.drop_last = drop_last
         self.ended = False
 
     def fetch(self, index):
@@ -105,7 +162,7 @@ class IterableFetcher:
 def make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
     """The way to get batches from this dataset."""
     if kind == _DatasetKind.Iterable:
-        return IterableFetcher(dataset, auto_collation, collate_fn, drop_last)
+        return _IterableDatasetFetcher(dataset, auto_collation, collate_fn, drop_last)
     if (
         type(dataset) is TensorDataset
         and auto_collation
@@ -115,8 +172,8 @@ def make_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
             for tensor in dataset.tensors
         )
     ):
-        return TensorFetcher(dataset, auto_collation, collate_fn, drop_last)
-    return MapFetcher(dataset, auto_collation, collate_fn, drop_last)
+        return _TensorDatasetFetcher(dataset, auto_collation, collate_fn, drop_last)
+    return _MapDatasetFetcher(dataset, auto_collation, collate_fn, drop_last)
 
 
 class DataLoader:
@@ -141,7 +198,7 @@ class DataLoader:
 
     _multiprocessing_context = None
 
-    def __init__(  # noqa: PLR0915 - one argument after the other
+    def __init__(  # noqa: C901, PLR0915 - one argument after the other
         self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
         pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
         generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True,
@@ -160,6 +217,10 @@ class DataLoader:
         self.in_order = in_order
         if isinstance(dataset, IterableDataset):
             self._dataset_kind = _DatasetKind.Iterable
+            if isinstance(dataset, IterDataPipe):
+                # The pipe has its own way to shuffle.
+                self.dataset = apply_shuffle_settings(dataset, shuffle)
+                shuffle = None
             _check_iterable(shuffle, sampler, batch_sampler)
         else:
             self._dataset_kind = _DatasetKind.Map
@@ -195,7 +256,13 @@ class DataLoader:
             collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
+        if isinstance(dataset, IterDataPipe):
+            self.dataset = _IterDataPipeSerializationWrapper(self.dataset)
+        elif isinstance(dataset, MapDataPipe):
+            self.dataset = _MapDataPipeSerializationWrapper(self.dataset)
         self._iterator = None
+        self._length_told = None  # what len() of an iterable dataset said
+        self.check_worker_number_rationality()
 
     @property
     def multiprocessing_context(self):
@@ -211,9 +278,10 @@ class DataLoader:
                     "multi-process loading (num_workers > 0), but got "
                     f"num_workers={self.num_workers}"
                 )
-            if isinstance(context, str):
-                import multiprocessing
+            import multiprocessing
+            from multiprocessing.context import BaseContext
 
+            if isinstance(context, str):
                 valid = multiprocessing.get_all_start_methods()
                 if context not in valid:
                     raise ValueError(
@@ -221,6 +289,13 @@ class DataLoader:
                         f"{valid!r}, but got multiprocessing_context={context!r}"
                     )
                 context = multiprocessing.get_context(context)
+            elif not isinstance(context, BaseContext) and not callable(
+                getattr(context, "Process", None)
+            ):
+                raise TypeError(
+                    "multiprocessing_context option should be a valid context object or a string specifying the "
+                    f"start method, but got multiprocessing_context={context}"
+                )
         self._multiprocessing_context = context
 
     def __setattr__(self, name, value):
@@ -248,10 +323,11 @@ class DataLoader:
 
     def _get_iterator(self):
         if self.num_workers == 0:
-            return _SingleProcessIterator(self)
-        from ._workers import MultiProcessIterator
+            return _SingleProcessDataLoaderIter(self)
+        from ._workers import _MultiProcessingDataLoaderIter
 
-        return MultiProcessIterator(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
 
     def __iter__(self):
         if self.persistent_workers and self.num_workers > 0:
@@ -265,13 +341,35 @@ class DataLoader:
     def __len__(self):
         if self._dataset_kind != _DatasetKind.Iterable:
             return len(self._index_sampler)
-        length = len(self.dataset)
+        self._length_told = length = len(self.dataset)
         if self.batch_size is not None:
             length = length // self.batch_size if self.drop_last else -(-length // self.batch_size)
         return length
 
     def check_worker_number_rationality(self):
-        """Accepted for compatibility."""
+        """Warn if there are more workers than cores that this process may use."""
+        if not self.num_workers:
+            return
+        import os
+
+        if hasattr(os, "sched_getaffinity"):
+            cores = len(os.sched_getaffinity(0))
+        else:
+            cores = os.cpu_count() or self.num_workers
+        if self.num_workers > cores:
+            _warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {cores}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+                stacklevel=4,
+            )
+
+
+def _warn(message, stacklevel=3):
+    import warnings
+
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 def _check_worker_settings(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -308,13 +406,56 @@ def _check_iterable(shuffle, sampler, batch_sampler):
         )
 
 
-class _SingleProcessIterator:
-    """One pass, loaded in this process."""
+class _BaseDataLoaderIter:
+    """One pass: subclasses define _next_data."""
 
     def __init__(self, loader):
         self._loader = loader
+        self._num_yielded = 0
+        if loader.pin_memory:
+            _warn(
+                "'pin_memory' argument is set as true but no accelerator is found, "
+                "then device pinned memory won't be used.",
+                stacklevel=5,
+            )
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = self._next_data()
+        self._num_yielded += 1
+        told = self._loader._length_told
+        if told is not None and self._num_yielded > told:
+            self._warn_length(told)
+        return batch
+
+    def _warn_length(self, told):
+        message = (
+            f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing "
+            f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
+        )
+        if self._loader.num_workers > 0:
+            message += (
+                "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                "IterableDataset replica at each worker. Please see "
+                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+            )
+        _warn(message)
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """One pass, loaded in this process."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        seed_pipes(loader.dataset, shared_seed(loader))
         # PyTorch draws the workers' base seed even without workers; the random stream has to go on alike.
         self._base_seed = draw_seed(loader.generator)
+        shard_pipes(loader.dataset)
         self._indices = iter(loader._index_sampler)
         self._fetcher = make_fetcher(
             loader._dataset_kind,
@@ -323,15 +464,14 @@ class _SingleProcessIterator:
             loader.collate_fn,
             loader.drop_last,
         )
-        self._num_yielded = 0
 
-    def __iter__(self):
-        return self
+    def _next_data(self):
+        return self._fetcher.fetch(next(self._indices))
 
-    def __next__(self):
-        batch = self._fetcher.fetch(next(self._indices))
-        self._num_yielded += 1
-        return batch
 
-    def __len__(self):
-        return len(self._loader._index_sampler)
+def __getattr__(name):
+    if name == "_MultiProcessingDataLoaderIter":
+        from ._workers import _MultiProcessingDataLoaderIter
+
+        return _MultiProcessingDataLoaderIter
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

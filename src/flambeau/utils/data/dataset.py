@@ -90,6 +90,27 @@ class StackDataset(Dataset):
     def __len__(self):
         return self._length
 
+    def __getitems__(self, indices):
+        """The samples at several indices; datasets that can fetch a batch at once do."""
+        names = self.datasets if isinstance(self.datasets, dict) else range(len(self.datasets))
+        columns = {}
+        for name in names:
+            dataset = self.datasets[name]
+            fetch = getattr(dataset, "__getitems__", None)
+            if not callable(fetch):
+                columns[name] = [dataset[index] for index in indices]
+                continue
+            columns[name] = fetch(indices)
+            if len(columns[name]) != len(indices):
+                raise ValueError(
+                    "Nested dataset's output size mismatch. "
+                    f"Expected {len(indices)}, got {len(columns[name])}"
+                )
+        rows = zip(*columns.values(), strict=True)
+        if isinstance(self.datasets, dict):
+            return [dict(zip(columns, row, strict=True)) for row in rows]
+        return list(rows)
+
 
 class ConcatDataset(Dataset):
     """Datasets one after the other."""

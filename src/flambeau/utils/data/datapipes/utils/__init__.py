@@ -1,0 +1,1 @@
+"""Helpers of DataPipes: files and streams, decoders, snapshots."""
