@@ -369,6 +369,8 @@ void finish_node(const OpDef& def, const Value* arguments, Value* results, const
 
 // Other arguments written in place (running statistics) advance their versions too.
 void bump_mutated(const OpDef& def, const Value* arguments, std::size_t from) {
+  if (!def.mutates) [[likely]]
+    return;
   for (std::size_t i = from; i < def.parameters.size(); ++i) {
     if (def.parameters[i].mutated && arguments[i].impl() != nullptr) autograd::bump_version(arguments[i].tensor());
   }
@@ -398,6 +400,21 @@ void call_inplace(const OpDef& def, Value* arguments, Value* results) {
     autograd::rebase_history(target, Ref<Node>(node));
   }
   save_results(*node, results, reads);
+}
+
+// Results made in inference mode. Ops that may return a view (reshape, to, contiguous) may as well have made a copy.
+void mark_inference(const OpDef& def, const Value* arguments, Value* results) {
+  if (results[0].tag() == Tag::Tensor && def.results.size() == 1) [[likely]] {
+    TensorImpl* impl = results[0].impl();
+    if (impl == nullptr || impl->inference) return;
+    if (impl->storage->use_count() == 1) {  // nobody else has this memory
+      impl->inference = true;
+      return;
+    }
+  }
+  for_each_result(def, results, [&](const Tensor& result, std::uint32_t) {
+    if (!shares_memory(def, arguments, result)) result.impl()->inference = true;
+  });
 }
 
 }  // namespace
@@ -470,12 +487,7 @@ void call_op(const OpDef& def, Value* arguments, Value* results, const Out& out)
     run_resolved(def, arguments, results, out);
     bump_mutated(def, arguments, 0);
     if (def.is_view) track_views(def, arguments, results);
-    if (autograd::mode.inference) {
-      for_each_result(def, results, [&](const Tensor& result, std::uint32_t) {
-        // Ops that may return a view (reshape, to, contiguous) may as well have made a copy.
-        if (!shares_memory(def, arguments, result)) result.impl()->inference = true;
-      });
-    }
+    if (autograd::mode.inference) mark_inference(def, arguments, results);
     return;
   }
   const Rules::Reads reads = def.rules->reads(needed);

@@ -254,6 +254,7 @@ void parse_schema(std::string_view schema, OpDef& def) {
 }
 
 void register_op(OpDef* def) {
+  for (const Parameter& parameter : def->parameters) def->mutates |= parameter.mutated;
   const bool fresh = registry().emplace(def->name, def).second;
   check(fresh, ErrorKind::Value, "op '", def->name, "' is declared twice");
 }

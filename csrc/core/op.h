@@ -71,6 +71,7 @@ struct OpDef {
   std::string non_differentiable;  // the stated reason, when there are no rules
   bool inplace = false;            // writes its first parameter and returns it
   bool inplace_view = false;       // inplace, and only the geometry changes
+  bool mutates = false;            // some parameter is written in place
   bool is_view = false;            // some result aliases a parameter: view bookkeeping applies
   bool handles_lazy_bits = false;  // kernel understands conj and neg bits (views, copies); else they are resolved first
   AutocastPolicy autocast = AutocastPolicy::None;
