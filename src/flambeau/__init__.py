@@ -6,7 +6,7 @@ The names are PyTorch's. Submodules load when they are first used, so that `impo
 import importlib
 from math import e, inf, nan, pi
 
-from . import _load  # noqa: F401  before anything that imports the extension
+from . import _load  # before anything that imports the extension
 
 # isort: split
 from ._C import (
@@ -103,8 +103,8 @@ newaxis = None
 _SUBMODULES = frozenset(
     """
     accelerator amp autograd backends compiler cpu cuda distributed distributions errors export fft func futures fx hub
-    jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler quasirandom random
-    serialization signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo
+    jit library linalg masked memory mps mtia multiprocessing nn onnx optim overrides printing profiler quasirandom
+    random serialization signal sparse special storage testing torch_version types utils version xpu __config__ _dynamo
     _jit_internal _subclasses
     """.split()
 )

@@ -109,7 +109,8 @@ class CustomOpDef:
                 return self._run(tensors, args, kwargs)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return _Differentiable.apply(self, tensors, bound.kwargs, *bound.args)
+        apply: Any = _Differentiable.apply  # typed for calls on instances
+        return apply(self, tensors, bound.kwargs, *bound.args)
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"

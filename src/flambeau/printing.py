@@ -261,13 +261,32 @@ def sparse_repr(tensor: Any, prefix: str) -> str:
     return _with_suffixes(text, suffixes, len(prefix), new_line=tensor.is_sparse)
 
 
+def _strided_values(data: Any, indent: int, suffixes: list[str]) -> tuple[str, bool]:
+    """Text of the values of a strided tensor, and whether its dtype is shown; adds to the suffixes."""
+    default = flambeau.get_default_dtype()
+    if data.device.type == "meta":
+        suffixes.append(f"size={tuple(data.shape)}")
+        return "...", data.dtype is not default
+    if data.numel() == 0:
+        if data.dim() != 1:
+            suffixes.append(f"size={tuple(data.shape)}")
+        return "[]", data.dtype is not default
+    if data.is_conj():
+        data = data.resolve_conj()
+    if data.is_neg():
+        data = data.resolve_neg()
+    if PRINT_OPTS.edgeitems == 0:
+        suffixes.append(f"size={tuple(data.shape)}")
+    return _contents(data, indent), not _has_default_dtype(data.dtype)
+
+
 def tensor_repr(tensor: Any, contents: str | None = None) -> str:
     """Return what repr(tensor) shows; `contents` replaces the values."""
     nn = sys.modules.get("flambeau.nn")  # a Parameter can only be printed after its import
     plain = type(tensor) in (flambeau.Tensor, getattr(nn, "Parameter", None))
     prefix = "tensor(" if plain else f"{type(tensor).__name__}("
     indent = len(prefix)
-    suffixes = []
+    suffixes: list[str] = []
     # Subclasses may override any op: print the plain tensor inside.
     data = tensor.detach().as_subclass(flambeau.Tensor)
     describe = getattr(_C._extension(data), "describe", None)
@@ -278,24 +297,8 @@ def tensor_repr(tensor: Any, contents: str | None = None) -> str:
     if contents is not None:
         text = contents
         show_dtype = not _has_default_dtype(data.dtype)
-    elif data.device.type == "meta":
-        text = "..."
-        suffixes.append(f"size={tuple(data.shape)}")
-        show_dtype = data.dtype is not flambeau.get_default_dtype()
-    elif data.numel() == 0:
-        text = "[]"
-        if data.dim() != 1:
-            suffixes.append(f"size={tuple(data.shape)}")
-        show_dtype = data.dtype is not flambeau.get_default_dtype()
     else:
-        if data.is_conj():
-            data = data.resolve_conj()
-        if data.is_neg():
-            data = data.resolve_neg()
-        if PRINT_OPTS.edgeitems == 0:
-            suffixes.append(f"size={tuple(data.shape)}")
-        show_dtype = not _has_default_dtype(data.dtype)
-        text = _contents(data, indent)
+        text, show_dtype = _strided_values(data, indent, suffixes)
     if show_dtype:
         suffixes.append(f"dtype={data.dtype}")
     suffixes += _grad_suffix(tensor)

@@ -19,7 +19,8 @@ _LINEAR = (
     "neg", "positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real", "imag", "deg2rad", "rad2deg",
 )  # fmt: skip
 _KEEPING_ZERO = (
-    "abs", "sqrt", "sin", "sinh", "tan", "tanh", "asin", "asinh", "atan", "atanh", "relu", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "expm1", "log1p", "erf", "erfinv",
+    "abs", "sqrt", "sin", "sinh", "tan", "tanh", "asin", "asinh", "atan", "atanh", "relu", "sign", "sgn", "floor",
+    "ceil", "round", "trunc", "frac", "expm1", "log1p", "erf", "erfinv",
     "signbit", "isnan", "isinf", "isposinf", "isneginf", "angle", "nan_to_num", "leaky_relu", "square", "hardshrink",
     "softshrink", "silu", "gelu", "relu6",
 )  # fmt: skip

@@ -154,7 +154,8 @@ def flex_attention(
         key, value = key.repeat_interleave(repeats, 1), value.repeat_interleave(repeats, 1)
     factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = (query @ key.mT).float() * factor  # (batch, heads, queries, keys)
-    indices = _indices(*scores.shape, scores.device)
+    batch, heads, queries, keys = scores.shape
+    indices = _indices(batch, heads, queries, keys, scores.device)
     if score_mod is not None:
         scores = score_mod(scores, *indices)
     if block_mask is not None:
@@ -163,6 +164,6 @@ def flex_attention(
     weights = (scores - lse.masked_fill(lse == -math.inf, 0.0).unsqueeze(-1)).exp()
     output = weights.to(query.dtype) @ value
     if return_aux is not None:
-        largest = scores.amax(-1) if return_aux.max_scores else None
+        largest = scores.amax((-1,)) if return_aux.max_scores else None
         return output, AuxOutput(lse if return_aux.lse else None, largest)
     return (output, lse) if return_lse else output
