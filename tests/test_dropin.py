@@ -69,6 +69,21 @@ def test_missing_module_is_named():
     assert "torch.no_such_module" in out and "flambeau.no_such_module" in out
 
 
+def test_submodules_of_other_packages_are_theirs(tmp_path):
+    package = tmp_path / "torchtext"
+    package.mkdir()
+    (package / "__init__.py").write_text("from . import vocab\n")
+    (package / "vocab.py").write_text("from torch import nn\n")
+    out = python(
+        "import sys, flambeau.dropin\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "import torchtext.vocab\n"
+        "print(torchtext.vocab.nn.__name__)",
+        tmp_path,
+    )
+    assert out.strip() == "flambeau.nn"
+
+
 def test_install_refuses_when_real_torch_is_loaded():
     out = python(
         "import sys, types\n"

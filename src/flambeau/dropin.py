@@ -67,7 +67,7 @@ class _AliasFinder(MetaPathFinder):
             found = False
         if not found:
             # A package that Flambeau lacks, e.g. torchvision: it may be installed, which is the next finder's question.
-            if dot and not _is_probe():
+            if dot and _is_ours(top) and not _is_probe():
                 raise ModuleNotFoundError(
                     f"dropin: expected a module that Flambeau has, got {fullname}. There is no {real}.",
                     name=fullname,

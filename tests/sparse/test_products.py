@@ -160,3 +160,13 @@ def test_errors(call, message):
 def test_there_is_no_sparse_solver():
     with pytest.raises(NotImplementedError, match="solve"):
         flambeau.sparse.spsolve(flambeau.eye(2).to_sparse_csr(), flambeau.ones(2))
+
+
+@pytest.mark.parametrize("name", ["spmm", "dsmm"])
+def test_older_names_of_products(name):
+    dense, sparse = sparse_matrix(4, 6)
+    other = flambeau.randn(6, 2, dtype=flambeau.float64, requires_grad=True)
+    product = getattr(flambeau, name)(sparse, other)
+    flambeau.testing.assert_close(product, dense @ other)
+    product.sum().backward()
+    flambeau.testing.assert_close(other.grad, dense.sum(0)[:, None].expand(6, 2))

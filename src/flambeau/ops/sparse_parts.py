@@ -6,6 +6,7 @@ The forms of all other ops for sparse tensors, and the public names, are in flam
 import builtins
 
 from .. import _C
+from .matmul import addmm, mm
 from .registry import composite, native
 
 _NUMBERS = "positions in, positions out"
@@ -485,7 +486,12 @@ def hspmm(mat1, mat2):
     return form(mat1, mat2)
 
 
+# Older names, by which graph networks multiply with a sparse adjacency matrix.
+spmm = dsmm = mm
+saddmm = addmm
+hsmm = hspmm
+
 __all__ = [
-    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "hspmm", "indices_copy", "resize_as_sparse_",
-    "row_indices_copy", "smm", "sspaddmm", "values_copy",
+    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "dsmm", "hsmm", "hspmm", "indices_copy",
+    "resize_as_sparse_", "row_indices_copy", "saddmm", "smm", "spmm", "sspaddmm", "values_copy",
 ]  # fmt: skip

@@ -100,3 +100,8 @@ def test_distributed_parts_cover_the_dataset(shuffle, drop_last):
     assert len(seen) == (9 if drop_last else 10)
     parts[0].set_epoch(1)
     assert (list(parts[0]) != indices[0]) is shuffle
+
+
+def test_replacement_without_an_end_starts_at_once():
+    order = iter(data.RandomSampler(range(7), replacement=True, num_samples=10**15))
+    assert all(0 <= next(order) < 7 for _ in range(40))

@@ -85,14 +85,15 @@ class RandomSampler(Sampler):
         if generator is None:
             generator = flambeau.Generator()
             generator.manual_seed(draw_seed())
-        full, rest = divmod(self.num_samples, 32 if self.replacement else size)
         if self.replacement:
-            # In blocks of 32, as PyTorch draws them.
-            for count in [32] * full + [rest]:
+            # In blocks of 32, as PyTorch draws them. No list of blocks: num_samples may stand for "endless".
+            for start in range(0, self.num_samples, 32):
+                count = min(32, self.num_samples - start)
                 yield from flambeau.randint(
                     size, (count,), dtype=flambeau.int64, generator=generator
                 ).tolist()
             return
+        full, rest = divmod(self.num_samples, size)
         for _ in range(full):
             yield from flambeau.randperm(size, generator=generator).tolist()
         yield from flambeau.randperm(size, generator=generator).tolist()[:rest]
