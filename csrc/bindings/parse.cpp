@@ -108,7 +108,14 @@ bool tensors_from(const Parameter& parameter, PyObject* object, Value& value, Ca
   return true;
 }
 
-bool tensor_from(const Parameter& parameter, std::size_t index, PyObject* object, Value& value, CallFrame& frame) {
+// Ops whose first argument may be a number too: flambeau.mul(2, x).
+bool takes_number_first(const OpDef& def) noexcept {
+  constexpr std::string_view ops[] = {"add", "sub", "mul", "div", "floor_divide"};
+  return std::find(std::begin(ops), std::end(ops), def.name) != std::end(ops);
+}
+
+bool tensor_from(const OpDef& def, std::size_t index, PyObject* object, Value& value, CallFrame& frame) {
+  const Parameter& parameter = def.parameters[index];
   PyTypeObject* type = Py_TYPE(object);
   if (type == tensor_type || type == parameter_type) [[likely]] {
     value.borrow(reinterpret_cast<TensorObject*>(object)->impl);
@@ -121,7 +128,7 @@ bool tensor_from(const Parameter& parameter, std::size_t index, PyObject* object
   }
   if (object == Py_None) return parameter.optional;
   // A number stands for a tensor anywhere but in the first place.
-  if (index != 0 && !parameter.mutated && !parameter.only_tensor && is_number(object)) {
+  if ((index != 0 || takes_number_first(def)) && !parameter.mutated && !parameter.only_tensor && is_number(object)) {
     Scalar scalar;
     if (!to_scalar(object, scalar)) return false;
     value.set(wrapped_number(scalar));
@@ -146,8 +153,9 @@ bool list_from(PyObject* object, std::vector<T>& list, Convert&& convert_item) {
   return true;
 }
 
-bool convert_argument(const Parameter& parameter, std::size_t index, PyObject* object, Value& value, CallFrame& frame) {
-  if (parameter.tag == Tag::Tensor) return tensor_from(parameter, index, object, value, frame);
+bool convert_argument(const OpDef& def, std::size_t index, PyObject* object, Value& value, CallFrame& frame) {
+  const Parameter& parameter = def.parameters[index];
+  if (parameter.tag == Tag::Tensor) return tensor_from(def, index, object, value, frame);
   if (object == Py_None) {
     value.clear();
     return parameter.optional || parameter.tag == Tag::Generator;
@@ -361,7 +369,7 @@ bool parse_keywords(const OpDef& def, const CallShape& shape, PyObject* const* v
         *error = concat(def.name, "() got multiple values for argument '", def.parameters[position].name, "'");
       return false;
     }
-    if (!convert_argument(def.parameters[position], position, values[k], frame[position], frame)) {
+    if (!convert_argument(def, position, values[k], frame[position], frame)) {
       describe_mismatch(def, position, values[k], error);
       return false;
     }
@@ -446,7 +454,7 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
     return false;
   }
   for (; from < positional; ++from) {
-    if (!convert_argument(def.parameters[from], from, args[from], frame[from], frame)) {
+    if (!convert_argument(def, from, args[from], frame[from], frame)) {
       describe_mismatch(def, from, args[from], error);
       return false;
     }

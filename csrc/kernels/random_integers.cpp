@@ -217,7 +217,7 @@ void shuffle(T* data, std::int64_t n, Generator& g) {
 
 Tensor randperm(std::int64_t n, Generator* generator, std::optional<DType> dtype, std::optional<Device> device,
                 const Out& out) {
-  check(n >= 0, "Trying to create tensor with negative dimension ", n, ": [", n, "]");
+  check(n >= 0, "randperm: expected n >= 0. Trying to create tensor with negative dimension ", n, ": [", n, "]");
   const DType type = out.given() ? out[0].dtype() : dtype.value_or(DType::Int64);
   check(!is_complex(type), ErrorKind::NotImplemented, "\"randperm\" not implemented for '", torch_name_of(type), "'");
   dispatch_real(type, [&](auto tag) {

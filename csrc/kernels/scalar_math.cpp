@@ -70,10 +70,10 @@ const Map1<&exponent_of<double>, double, std::int32_t> exponent_f64("frexp_expon
 double xlog1py(double x, double y) { return std::isnan(y) ? y : x == 0 ? 0.0 : x * std::log1p(y); }
 const Map2<&xlog1py, double> xlog1py_entry("xlog1py");
 
-// 0 below zero, `values` at zero, 1 above; NaN gives 1 - as PyTorch compares.
+// 0 below zero, `values` at zero, 1 above; NaN, which is not above, gives 0.
 template <class T>
 T heaviside(T x, T values) {
-  return x == 0 ? values : static_cast<T>(!(x < 0));
+  return x == 0 ? values : static_cast<T>(x > 0);
 }
 bool heaviside_bool(bool x, bool values) { return x || values; }
 const Map2<&heaviside<float>, float> heaviside_f32("heaviside");

@@ -86,6 +86,13 @@ def exact() -> list[str]:
         "t.multinomial(t.rand(3, 5).t(), 2)",
         "t.bernoulli(t.rand(4, 5).t())",
         "t.empty(3).exponential_(float('inf'))",
+        "t.feature_dropout_(t.ones(3, 4, 2), 0.5, True)",
+        "t.nn.functional.dropout(t.ones(40), 0.3)",
+        "t.nn.functional.dropout(t.ones(4), 0.3, False)",
+        "t.nn.functional.dropout1d(t.ones(3, 4, 2), 0.5)",
+        "t.nn.functional.dropout1d(t.ones(6, 2), 0.5)",
+        "t.nn.functional.dropout2d(t.ones(3, 4, 2, 2), 0.5)",
+        "t.nn.functional.dropout3d(t.ones(2, 4, 2, 1, 2), 0.5)",
     ]
 
 
@@ -119,5 +126,13 @@ def close() -> list[str]:
         "t.randn(10007)[::200]",
         "t._standard_gamma(t.rand(30) * 3)",
         "t._standard_gamma(t.rand(30, dtype=t.float64) * 3)",
+        "t.alpha_dropout_(t.rand(30), 0.4, True)",
+        "t.feature_alpha_dropout_(t.ones(3, 4, 2), 0.4, True)",
+        "t.nn.functional.alpha_dropout(t.ones(30), 0.4, True)",
+        "t.nn.functional.feature_alpha_dropout(t.ones(3, 4, 2), 0.4, True)",
+        "t.nn.functional.gumbel_softmax(t.rand(4, 5))",
+        "t.nn.functional.gumbel_softmax(t.rand(4, 5), 0.5, True, dim=0)",
+        "t.nn.functional.rrelu(-t.rand(4, 5), 0.1, 0.3, True)",
+        "t.rrelu(-t.rand(4, 5), 0.1, 0.3, True)",
         "t._sample_dirichlet(t.rand(4, 5, dtype=t.float64) * 3)",
     ]

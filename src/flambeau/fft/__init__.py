@@ -299,8 +299,19 @@ def _spacing(length):
     return 1.0 / length if length else math.inf
 
 
+def _sample_count(n, name):
+    """n as a length, which both frequency functions want."""
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"{name}(): argument 'n' must be int, not {type(n).__name__}")
+    n = n.__index__()
+    if n < 0:
+        raise RuntimeError(f"{name}: expected n >= 0, got {n}: a negative dimension.")
+    return n
+
+
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Frequencies of fft's values, in cycles per unit of the sample spacing `d`."""
+    n = _sample_count(n, "fftfreq")
     dtype = dtype or _C.get_default_dtype()
     positive = arange(0, (n + 1) // 2, dtype=dtype, device=device)
     negative = arange(-(n // 2), 0, dtype=dtype, device=device)
@@ -310,6 +321,7 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Frequencies of rfft's values, in cycles per unit of the sample spacing `d`."""
+    n = _sample_count(n, "rfftfreq")
     result = arange(0, n // 2 + 1, dtype=dtype or _C.get_default_dtype(), device=device) * _spacing(
         n * d
     )

@@ -224,13 +224,15 @@ def _copying(name, view):
 def _make_copies():
     from . import split, view, view_dtype
 
+    def resolved_pairs(input):
+        return view_dtype.view_as_real(input.resolve_conj())
+
     views = {
         "alias": view.alias, "as_strided": view.as_strided, "diagonal": view.diagonal, "expand": view.expand,
         "permute": view.permute, "select": view.select, "slice": view.slice_view, "squeeze": view.squeeze, "t": view.t,
         "transpose": view.transpose, "unfold": view.unfold, "unsqueeze": view.unsqueeze, "view": view.view,
         "detach": view.detach, "unbind": split.unbind, "split": split.split_int,
-        "split_with_sizes": split.split_with_sizes,
-        "view_as_real": lambda input: view_dtype.view_as_real(input.resolve_conj()),
+        "split_with_sizes": split.split_with_sizes, "view_as_real": resolved_pairs,
         "view_as_complex": view_dtype.view_as_complex,
     }  # fmt: skip
     return {f"{name}_copy": _copying(f"{name}_copy", view_op) for name, view_op in views.items()}

@@ -270,8 +270,7 @@ def batch_norm(
     """_batch_norm's output, with the arguments of nn.functional.batch_norm."""
     if input.dim() < 2 and input.numel() == 0:
         return input.clone()  # no channels to speak of; PyTorch lets it pass
-    use_batch = training or running_mean is None
-    return _batch_norm(input, weight, bias, running_mean, running_var, use_batch, momentum, eps)[0]
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
 group_norm = native(

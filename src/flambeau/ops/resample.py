@@ -59,9 +59,19 @@ def _(grad, cotangent_meta, mode, align_corners, scales, antialias):
     )
 
 
-def _target(input, output_size, scale_factors):
+def _target(name, input, output_size, scale_factors):
     """Sizes and scales, from whichever of the two was given."""
     spatial = tuple(input.shape)[2:]
+    if (output_size is None) == (scale_factors is None):
+        raise RuntimeError(
+            f"{name}: Must specify exactly one of output_size and scale_factors, got {output_size} and {scale_factors}."
+        )
+    given = output_size if scale_factors is None else scale_factors
+    if len(given) != len(spatial):
+        raise RuntimeError(
+            f"{name}: expected {len(spatial)} {'sizes' if scale_factors is None else 'scale_factors'}, one per "
+            f"spatial dimension, got {list(given)}."
+        )
     if scale_factors is not None:
         scales = [float(scale) for scale in scale_factors]
         if output_size is None:
@@ -82,7 +92,7 @@ def _declare_nearest(n, exact):
 
     def upsample(input, output_size=None, scale_factors=None):
         _check_rank(name, input, n)
-        size, scales = _target(input, output_size, scale_factors)
+        size, scales = _target(name, input, output_size, scale_factors)
         return interpolate_to(input, size, "nearest-exact" if exact else "nearest", False, scales)
 
     upsample.__name__ = upsample.__qualname__ = name
@@ -95,7 +105,7 @@ def _declare_nearest(n, exact):
 def _declare_smooth(name, n, mode, antialias):
     def upsample(input, output_size=None, align_corners=False, scale_factors=None):
         _check_rank(name, input, n)
-        size, scales = _target(input, output_size, scale_factors)
+        size, scales = _target(name, input, output_size, scale_factors)
         return interpolate_to(input, size, mode, align_corners, scales, antialias)
 
     upsample.__name__ = upsample.__qualname__ = name

@@ -103,6 +103,8 @@ def logsumexp(input, dim, keepdim=False):
     """log(sum(exp(x))) over the given dims, without overflow; integers give the default float dtype."""
     if not input.is_complex():
         return logsumexp_real(input, dim, keepdim)
+    if input.numel() == 0:  # no largest value: the logarithm of an empty sum
+        return input.sum(dim, keepdim).log()
     shift = input.real.detach().amax(dim, True)
     shift = shift.masked_fill(shift.abs() == float("inf"), 0)
     total = (input - shift).exp().sum(dim, True).log() + shift

@@ -42,7 +42,7 @@ def _window(name, formula, window_length, periodic, dtype, device, requires_grad
 
 def _cosine_sum(coefficients):
     def formula(n, size):
-        total = 0.0
+        total = n * 0.0  # a tensor, however few terms there are
         for k, a in enumerate(coefficients):
             total = total + (
                 a if k == 0 else (-1) ** k * a * cos(n * (2 * math.pi * k / (size - 1)))

@@ -69,3 +69,68 @@ SPECS = [
         method=False, errors=[Case(args=(np.zeros(3), 2), raises=IndexError, match="Dimension out of range")],
     ),
 ]  # fmt: skip
+
+
+def hermitian(forward, real, inverse):
+    """hfft and ihfft over several dims: a transform of the conjugate with the other direction's norm."""
+    swapped = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+    def reference(x, s=None, dim=None, norm=None):
+        if forward:
+            return getattr(scipy.fft, real)(x.conj(), s, dim, swapped[norm])
+        return getattr(scipy.fft, inverse)(x, s, dim, swapped[norm]).conj()
+
+    return reference
+
+
+def two_dims(function):
+    return lambda x, s=None, dim=(-2, -1), norm=None: function(x, s, dim, norm)
+
+
+def frequencies(name):
+    return OpSpec(
+        f"fft.{name}",
+        getattr(np.fft, name),
+        lambda draw: [Sample(call) for call in ((1,), (8,), (9,), (5, 0.25))],
+        dtypes=("float32",),
+        grad=False,
+        views=False,
+        meta=False,
+        method=False,
+        result_dtype=lambda dtype: "float32",
+        errors=[
+            Case(args=("text",), raises=TypeError, match="argument 'n' must be int"),
+            Case(args=(-1,), match="negative dimension"),
+        ],
+    )
+
+
+FORWARD = hermitian(True, "irfftn", None)
+INVERSE = hermitian(False, None, "rfftn")
+
+
+def low_level(name, reference, samples, **options):
+    """The transforms that the public ones end in; scale is the norm's factor."""
+    return OpSpec(name, reference, samples, method=False, **WIDTH, **options)
+
+
+SPECS += [
+    OpSpec("fft.irfft2", many("irfft2", (-2, -1)), hermitian_planes, dtypes=COMPLEX, method=False,
+           errors=BAD_PLANES, **WIDTH),
+    OpSpec("fft.hfftn", FORWARD, hermitian_planes, dtypes=COMPLEX, method=False, errors=BAD_PLANES, **WIDTH),
+    OpSpec("fft.hfft2", two_dims(FORWARD), hermitian_planes, dtypes=COMPLEX, method=False, errors=BAD_PLANES, **WIDTH),
+    OpSpec("fft.ihfftn", INVERSE, PLANES, method=False, errors=BAD_PLANES, **WIDTH),
+    OpSpec("fft.ihfft2", two_dims(INVERSE), PLANES, method=False, errors=BAD_PLANES, **WIDTH),
+    frequencies("fftfreq"),
+    frequencies("rfftfreq"),
+    low_level("fft_c2c", lambda x, dim, scale, forward: scale * (
+        scipy.fft.fftn(x, axes=dim) if forward else scipy.fft.ifftn(x, axes=dim, norm="forward")),
+        case_samples(((6,), (0,), 0.5, True), ((3, 4), (0, 1), 2.0, False)), dtypes=COMPLEX,
+        errors=[Case(args=(np.zeros(3), (0,), 1.0, True), match="complex")]),
+    low_level("fft_r2c", lambda x, dim, scale: scale * scipy.fft.rfft(x, axis=dim),
+        case_samples(((6,), 0, 0.5), ((3, 5), 1, 2.0)),
+        errors=[Case(args=(np.zeros(3, np.complex128), 0, 1.0), match="real|floating")]),
+    low_level("fft_c2r", lambda x, dim, n, scale: scale * scipy.fft.irfft(x, n, dim, "forward"),
+        case_samples(((4,), 0, 6, 0.5), ((3, 3), 1, 5, 2.0)), dtypes=COMPLEX,
+        errors=[Case(args=(np.zeros(3), 0, 4, 1.0), match="complex")]),
+]  # fmt: skip

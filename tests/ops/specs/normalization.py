@@ -1,5 +1,7 @@
 """Normalisations."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from flambeau.testing.opspec import FLOATING, HALVES, Case, OpSpec, Sample, Shape, case_samples
@@ -121,3 +123,98 @@ SPECS = [
         views=False,  # an expanded batch has no variance, and 1 / sqrt(eps) magnifies rounding
     ),
 ]
+
+
+# ---- lower-level forms ----
+
+
+def native_layer_norm(x, normalized_shape, weight, bias, eps):
+    axes = tuple(range(x.ndim - len(normalized_shape), x.ndim))
+    mean = x.mean(axis=axes, keepdims=True)
+    rstd = 1 / np.sqrt(x.var(axis=axes, keepdims=True) + eps)
+    return affine((x - mean) * rstd, weight, bias, normalized_shape), mean, rstd
+
+
+def native_group_norm(x, weight, bias, n, c, hxw, group, eps):
+    grouped = x.reshape(n, group, -1)
+    rstd = 1 / np.sqrt(grouped.var(axis=2) + eps)
+    return group_norm(x, group, weight, bias, eps), grouped.mean(axis=2), rstd
+
+
+def low_batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps, cudnn=True):
+    return batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def native_batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps):
+    y = batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return y, np.zeros(0), np.zeros(0)
+    axes = (0, *range(2, x.ndim))
+    return y, x.mean(axis=axes), 1 / np.sqrt(x.var(axis=axes) + eps)
+
+
+def low_batch_norm_samples(*tail):
+    def samples(draw):
+        for sample in batch_norm_samples(draw):
+            x, mean, var, *rest = sample.args
+            weight, bias, training = rest if rest else (None, None, False)
+            yield Sample((x, weight, bias, mean, var, training, 0.1, EPS, *tail))
+
+    return samples
+
+
+def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0):
+    padded = np.pad(x * x, [(0, 0), (size // 2, (size - 1) // 2), *[(0, 0)] * (x.ndim - 2)])
+    total = sum(padded[:, i : i + x.shape[1]] for i in range(size))
+    return x / (k + alpha * total / size) ** beta
+
+
+def normalize(x, p=2.0, dim=1, eps=1e-12):
+    return x / np.maximum((np.abs(x) ** p).sum(dim, keepdims=True) ** (1 / p), eps)
+
+
+def renorm(x, p, dim, maxnorm):
+    axes = tuple(d for d in range(x.ndim) if d != dim % x.ndim)
+    norms = (np.abs(x) ** p).sum(axes, keepdims=True) ** (1 / p)
+    return np.where(norms > maxnorm, x * maxnorm / (norms + 1e-7), x)
+
+
+def top_level_instance_norm(
+    x, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn
+):
+    return instance_norm(x, weight, bias, eps)
+
+
+def low(name, reference, samples, error, **options):
+    options = {"dtypes": FLOATING, "k": K, "floor": 4, "method": False, "inplace": False, **options}
+    return OpSpec(name, reference, samples, errors=[error], **options)
+
+
+WITHOUT_STATISTICS = Case(
+    args=(np.zeros((2, 3)), None, None, None, None, False, 0.1, EPS, False), match="running_mean"
+)
+
+SPECS += [
+    low("native_layer_norm", native_layer_norm,
+        case_samples(((2, 3, 4), (4,), C, C, EPS), ((2, 3, 4), (3, 4), None, None, EPS)),
+        Case(args=(np.zeros((2, 3)), (4,), None, None, EPS), match="normalized_shape")),
+    low("native_group_norm", native_group_norm,
+        case_samples(((2, 4, 5), C, C, 2, 4, 5, 2, EPS), ((2, 4, 5), None, None, 2, 4, 5, 4, EPS)),
+        Case(args=(np.zeros((2, 3, 1)), None, None, 2, 3, 1, 2, EPS), match="divisible")),
+    low("native_batch_norm", native_batch_norm, low_batch_norm_samples(),
+        replace(WITHOUT_STATISTICS, args=WITHOUT_STATISTICS.args[:-1]), views=False,
+        grad=False),
+    low("batch_norm", low_batch_norm, low_batch_norm_samples(False), WITHOUT_STATISTICS, views=False),
+    low("instance_norm", top_level_instance_norm,
+        case_samples(((2, 4, 5), C, C, None, None, True, 0.1, EPS, False)),
+        Case(args=(np.zeros((2, 3, 4)), None, None, None, None, False, 0.1, EPS, False),
+             match="running_mean and running_var")),
+    low("nn.functional.local_response_norm", local_response_norm,
+        case_samples(((2, 5, 4), 3), ((2, 5, 3, 2), 2, 0.5, 0.6, 2.0)),
+        Case(args=(np.zeros((2, 3)), 3), raises=ValueError, match="3D or higher")),
+    low("nn.functional.normalize", normalize,
+        case_samples(((3, 4),), ((3, 4), 1.0, 0), ((2, 3, 4), 3.0, -1)),
+        Case(args=(np.zeros(3), 2.0, 1), raises=IndexError, match="Dimension out of range")),
+    low("renorm", renorm, case_samples(((3, 4), 2, 0, 1.5), ((2, 3, 4), 1, 1, 2.0), ((3, 4), 2, -1, 100.0)),
+        Case(args=(np.zeros((2, 3)), 2, 0, -1.0), match="maxnorm"), method=None, inplace=None),
+]  # fmt: skip

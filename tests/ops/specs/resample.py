@@ -1,10 +1,12 @@
 """Resampling of images."""
 
 import itertools
+import warnings
 
 import numpy as np
 import scipy.ndimage
 
+import flambeau
 from flambeau.testing.opspec import HALVES, Case, OpSpec, Sample, case_samples
 
 DTYPES = ("float32", "float64", *HALVES)
@@ -159,4 +161,177 @@ SPECS = [
             )
         ],
     ),
+]
+
+
+# ---- the low-level forms ----
+
+MODES = {
+    "nearest": "nearest",
+    "nearest_exact": "nearest-exact",
+    "linear": "linear",
+    "bilinear": "bilinear",
+    "trilinear": "trilinear",
+    "bicubic": "bicubic",
+}
+
+
+def upsample(name, dims):
+    """upsample_<mode><dims>d(input, output_size[, align_corners]); one of the two ways to say the size must be None."""
+    mode, smooth = MODES[name], not name.startswith("nearest")
+    sizes = (7, 3, 5)[:dims]
+
+    def reference(x, output_size, align_corners=False, scale_factors=None):
+        if scale_factors is not None:
+            return interpolate(x, None, scale_factors[0], mode, align_corners)
+        return interpolate(x, sizes, None, mode, align_corners)
+
+    def samples(draw):
+        x = draw.array((2, 2, 4, 5, 3)[: dims + 2])
+        yield Sample((x, sizes, False) if smooth else (x, sizes))
+        yield Sample((x, None), {"scale_factors": [2.0] * dims})
+        if smooth:
+            yield Sample((x, sizes, True))
+
+    shape = (1, 1, *(4,) * dims)
+    return OpSpec(
+        f"upsample_{name}{dims}d",
+        reference,
+        samples,
+        dtypes=DTYPES,
+        floor=POSITIONS,
+        errors=[
+            Case(
+                args=(np.zeros(shape), None), match="exactly one of output_size and scale_factors"
+            ),
+            Case(args=(np.zeros(shape[1:]), (2,) * dims), match="expected input with"),
+        ],
+    )
+
+
+def antialiased(name, kernel, support):
+    """Each output is the weighted mean of the inputs under a kernel as wide as the step (Pillow's rule)."""
+
+    def matrix(size, out):
+        scale = size / out
+        width = max(scale, 1.0)
+        centres = (np.arange(out) + 0.5) * scale
+        weights = np.zeros((out, size))
+        for o, centre in enumerate(centres):
+            first = max(int(centre - support * width + 0.5), 0)
+            last = min(int(centre + support * width + 0.5), size)
+            places = np.arange(first, last)
+            weights[o, first:last] = kernel((places + 0.5 - centre) / width)
+        return weights / weights.sum(1, keepdims=True)
+
+    def reference(x, output_size, align_corners=False):
+        for d, out in enumerate(output_size):
+            x = np.moveaxis(np.tensordot(matrix(x.shape[2 + d], out), x, (1, 2 + d)), 0, 2 + d)
+        return x
+
+    return OpSpec(
+        f"upsample_{name}2d_aa",
+        reference,
+        case_samples(((2, 2, 9, 7), (4, 3), False), ((1, 2, 4, 5), (6, 5), False)),
+        dtypes=("float32", "float64"),
+        floor=POSITIONS,
+        errors=[
+            Case(
+                args=(np.zeros((1, 1, 4, 4)), None),
+                match="exactly one of output_size and scale_factors",
+            )
+        ],
+    )
+
+
+def triangle(t):
+    return np.maximum(1 - np.abs(t), 0)
+
+
+def cubic(t):
+    """Keys' kernel with a = -0.5."""
+    t = np.abs(t)
+    near = (1.5 * t - 2.5) * t * t + 1
+    far = ((-0.5 * t + 2.5) * t - 4) * t + 2
+    return np.where(t < 1, near, np.where(t < 2, far, 0))
+
+
+def old_upsample(name, reference, samples):
+    return OpSpec(
+        f"nn.functional.{name}",
+        reference,
+        samples,
+        dtypes=("float32", "float64"),
+        floor=POSITIONS,
+        function=quiet(name),
+        errors=[
+            Case(args=(np.zeros((1, 1, 4, 4)),), raises=ValueError, match="size or scale_factor")
+        ],
+    )
+
+
+def quiet(name):
+    """They are deprecated, and say so: tests/nn."""
+
+    def call(*args, **kwargs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return getattr(flambeau.nn.functional, name)(*args, **kwargs)
+
+    return call
+
+
+def grid_sampler(x, grid, interpolation_mode, padding_mode, align_corners):
+    return grid_sample(x, grid, "bilinear", ("zeros", "border")[padding_mode], align_corners)
+
+
+def grid_sampler_samples(dims):
+    def samples(draw):
+        shape, grid = (
+            ((2, 3, 5, 4), (2, 3, 6, 2)) if dims == 2 else ((1, 2, 3, 4, 3), (1, 2, 2, 3, 3))
+        )
+        for padding in (0, 1):
+            for corners in (False, True):
+                yield Sample((draw.array(shape), draw.array(grid, -1.2, 1.2), 0, padding, corners))
+
+    return samples
+
+
+def grid_sampler_spec(name, dims):
+    x, grid = np.zeros((1, 1) + (4,) * dims), np.zeros((2, *(3,) * dims, dims))
+    return OpSpec(
+        name,
+        grid_sampler,
+        grid_sampler_samples(dims),
+        dtypes=("float32", "float64"),
+        floor=POSITIONS,
+        errors=[Case(args=(x, grid, 0, 0, False), match="batch size")],
+    )
+
+
+SPECS += [
+    *(upsample("nearest", n) for n in (1, 2, 3)),
+    *(upsample("nearest_exact", n) for n in (1, 2, 3)),
+    upsample("linear", 1),
+    upsample("bilinear", 2),
+    upsample("trilinear", 3),
+    upsample("bicubic", 2),
+    antialiased("bilinear", triangle, 1),
+    antialiased("bicubic", cubic, 2),
+    old_upsample("upsample", interpolate, interpolate_samples),
+    old_upsample(
+        "upsample_nearest",
+        interpolate,
+        case_samples(((2, 3, 5, 4), (3, 8)), ((1, 2, 5, 4), None, 2)),
+    ),
+    old_upsample(
+        "upsample_bilinear",
+        lambda x, size=None, scale_factor=None: interpolate(
+            x, size, scale_factor, "bilinear", True
+        ),
+        case_samples(((2, 3, 5, 4), (3, 8))),
+    ),
+    grid_sampler_spec("grid_sampler", 2),
+    grid_sampler_spec("grid_sampler_2d", 2),
+    grid_sampler_spec("grid_sampler_3d", 3),
 ]

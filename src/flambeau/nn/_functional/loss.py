@@ -315,7 +315,7 @@ def hinge_embedding_loss(
     """Input where target is 1, max(0, margin - input) where it is -1; reduced."""
     reduction = _reduction(size_average, reduce, reduction)
     zeros = ops.zeros_like(input)
-    above = ops.where(target != 1, (margin - input).clamp(min=0), zeros)
+    above = ops.where(target != 1, (float(margin) - input).clamp(min=0), zeros)
     own = ops.where(target != -1, input, zeros)
     return _reduce(above + own, reduction)
 
@@ -369,7 +369,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return _reduce((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+    return _reduce((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
