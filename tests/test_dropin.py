@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -82,6 +84,21 @@ def test_submodules_of_other_packages_are_theirs(tmp_path):
         tmp_path,
     )
     assert out.strip() == "flambeau.nn"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_fresh_processes_import_torch_too(tmp_path, method):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing, torch\n"
+        "def work(x):\n    print(torch.equal(x, torch.arange(3)))\n"
+        "if __name__ == '__main__':\n"
+        f"    multiprocessing.set_start_method({method!r})\n"
+        "    process = multiprocessing.Process(target=work, args=(torch.arange(3),))\n"
+        "    process.start()\n    process.join()\n    print(process.exitcode)\n"
+    )
+    out = python("import sys; from flambeau.cli import main; main(['run', sys.argv[1]])", script)
+    assert out.split() == ["True", "0"]
 
 
 def test_install_refuses_when_real_torch_is_loaded():

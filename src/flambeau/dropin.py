@@ -8,12 +8,13 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import flambeau
 from flambeau import _private
@@ -129,6 +130,37 @@ def install() -> None:
         for name, value in _private.NAMES.items():
             if not hasattr(flambeau._C, name):
                 setattr(flambeau._C, name, value)
+        _prepare_spawned_processes()
+
+
+class _InstallHere:
+    """Calls install() in the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return install, ()
+
+
+def _prepare_spawned_processes() -> None:
+    """Let processes that multiprocessing starts afresh import torch as well.
+
+    They run the main module again, from the data that get_preparation_data() gives; unpickling our entry of it comes first.
+    """
+    from multiprocessing import spawn
+
+    global _preparation_data
+    if _preparation_data is None:
+        _preparation_data = spawn.get_preparation_data
+
+        def get_preparation_data(name: str) -> dict[str, Any]:
+            data: dict[str, Any] = _preparation_data(name)  # type: ignore[misc]
+            if _finder in sys.meta_path:
+                data["flambeau"] = _InstallHere()
+            return data
+
+        spawn.get_preparation_data = get_preparation_data
+
+
+_preparation_data: "Callable[[str], dict[str, Any]] | None" = None
 
 
 def uninstall() -> None:
