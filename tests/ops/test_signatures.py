@@ -39,6 +39,7 @@ EXCEPTIONS = {
         "recorded under PyTorch's low-level names",
     ),
     "nuclear_norm": "the form without dim takes keepdim by name",
+    "hsmm": "an older name of hspmm, with its arguments",
     "isin": "recorded per overload; the documentation says elements, test_elements",
     "searchsorted": "recorded as self; the documentation says input",
     **dict.fromkeys(

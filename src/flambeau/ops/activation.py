@@ -450,21 +450,28 @@ def prelu(input, weight):
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """Leaky relu with a slope drawn uniformly from [lower, upper) per element; their mean when not training."""
-    return input * _rrelu_slopes(input, lower, upper, training)
+    _check_bounds(lower, upper)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    return input * _rrelu_slopes(input, lower, upper)
 
 
 def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """Rrelu in place."""
-    return input.mul_(_rrelu_slopes(input.detach(), lower, upper, training))
+    _check_bounds(lower, upper)
+    if not training:
+        return leaky_relu_(input, (lower + upper) / 2)
+    return input.mul_(_rrelu_slopes(input.detach(), lower, upper))
 
 
-def _rrelu_slopes(input, lower, upper, training):
+def _check_bounds(lower, upper):
     if lower > upper:
         raise RuntimeError(
-            f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}"
+            f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}."
         )
-    if not training:
-        return where(input > 0, 1.0, (lower + upper) / 2).to(input.dtype)
+
+
+def _rrelu_slopes(input, lower, upper):
     negative = input <= 0
     # One draw in double precision per element that needs one, in order, as PyTorch draws them.
     slopes = ones_like(input)

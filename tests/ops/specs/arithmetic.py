@@ -111,3 +111,29 @@ SPECS = [
         errors=[Case(args=(np.zeros(2), np.zeros(3), 0.5), match="lerp|size of tensor")],
     ),
 ]
+
+
+def frexp(x):
+    mantissa, exponent = np.frexp(x)
+    return mantissa, exponent.astype(np.int32)
+
+
+WHOLE = [Case(args=(np.zeros(2), np.zeros(2)), match="not implemented|integral|Double")]
+
+SPECS += [
+    binary("rsub", lambda a, b, alpha=1: b - alpha * a, binary_samples(numbers=(2,), kwargs=({}, {"alpha": 2})),
+           method=False),
+    binary("heaviside", np.heaviside, binary_samples(), dtypes=("int32", *REAL), grad=False,
+           result_dtype=lambda dtype: dtype),
+    OpSpec("gcd", np.gcd, binary_samples(-30, 30), dtypes=("uint8", "int16", "int32", "int64"), grad=False,
+           errors=WHOLE),
+    OpSpec("lcm", np.lcm, binary_samples(-9, 9), dtypes=("uint8", "int32", "int64"), grad=False, errors=WHOLE),
+    OpSpec("ldexp", lambda a, b: a * 2.0**b, binary_samples(-3, 3, other_low=-3, other_high=3), dtypes=FLOATING,
+           errors=mismatch("ldexp")),
+    binary("float_power", lambda a, b: np.float_power(a, b), binary_samples(0.3, 3, numbers=(2, 0.5)),
+           dtypes=("float64",), k=8),
+    OpSpec("frexp", frexp, case_samples(((5,),), ((2, 3),), ((),), ((0,),)), dtypes=FLOATING, grad=False,
+           result_dtype=lambda dtype: None, errors=[Case(args=(np.zeros(2, np.int64),), match="floating-point")]),
+    binary("clamp_max", np.minimum, binary_samples(numbers=(1,)), dtypes=("int32", *FLOATING)),
+    binary("clamp_min", np.maximum, binary_samples(numbers=(1,)), dtypes=("int32", *FLOATING)),
+]  # fmt: skip

@@ -49,3 +49,61 @@ SPECS = [
         ],
     )
 ]
+
+
+EMBED, HEADS = 4, 2
+
+
+def multi_head(q, k, v, embed, heads, in_weight, in_bias, *rest, attn_mask=None, **options):
+    """Projections, attention per head, and the projection back (Vaswani et al. 2017, section 3.2.2)."""
+    out_weight, out_bias = rest[4], rest[5]
+    parts = np.split(in_weight, 3), np.split(in_bias, 3)
+    q, k, v = (x @ w.T + b for x, w, b in zip((q, k, v), *parts, strict=True))
+    split = lambda x: x.reshape(*x.shape[:2], heads, -1).transpose(1, 2, 0, 3)
+    scores = split(q) @ np.swapaxes(split(k), -1, -2) / np.sqrt(embed // heads)
+    if attn_mask is not None:
+        scores = np.where(attn_mask, -np.inf, scores)
+    weights = scipy.special.softmax(scores, -1)  # (batch, heads, length, length of the source)
+    output = (weights @ split(v)).transpose(2, 0, 1, 3).reshape(q.shape)
+    return output @ out_weight.T + out_bias, weights.mean(1)
+
+
+def multi_head_samples(draw):
+    def arguments():
+        q, k, v = draw.array((3, 2, EMBED)), draw.array((5, 2, EMBED)), draw.array((5, 2, EMBED))
+        packed = draw.array((3 * EMBED, EMBED), -1, 1), draw.array((3 * EMBED,), -1, 1)
+        out = draw.array((EMBED, EMBED), -1, 1), draw.array((EMBED,), -1, 1)
+        return (q, k, v, EMBED, HEADS, *packed, None, None, False, 0.0, *out)
+
+    yield Sample(arguments())
+    mask = draw.mask((3, 5))
+    mask[:, 0] = False  # every row sees something
+    yield Sample(arguments(), {"attn_mask": mask})
+
+
+WRONG_WIDTH = (np.zeros((3, 2, 5)),) * 3 + (
+    4,
+    2,
+    np.zeros((12, 4)),
+    np.zeros(12),
+    None,
+    None,
+    False,
+    0.0,
+)
+
+SPECS += [
+    OpSpec(
+        "nn.functional.multi_head_attention_forward",
+        multi_head,
+        multi_head_samples,
+        floor=256,  # scores reach 100 in size, and their rounding error is a relative error of the weights
+        errors=[
+            Case(
+                args=(*WRONG_WIDTH, np.zeros((4, 4)), np.zeros(4)),
+                raises=AssertionError,
+                match="embedding dimension of 4",
+            )
+        ],
+    )
+]

@@ -11,6 +11,7 @@ from flambeau.testing.opspec import (
     OpSpec,
     Sample,
     binary_samples,
+    case_samples,
     unary_samples,
 )
 
@@ -94,3 +95,38 @@ SPECS = [
         ],
     ),
 ]
+
+
+SIMPLE = {"grad": False, "views": False, "meta": False, "inplace": False, "out": False}
+
+
+def pairs(draw):
+    x = draw.array((2, 3))
+    yield Sample((x, x.copy()))
+    yield Sample((x, x + 1))
+    yield Sample((draw.array((0,)), draw.array((0,))))
+
+
+def answer(name, reference, samples, error, **options):
+    """A question with a Python answer."""
+    return OpSpec(name, reference, samples, **{"dtypes": ("int32", "float32", "float64"), **SIMPLE, **options},
+                  errors=[error])  # fmt: skip
+
+
+NOT_A_TENSOR = Case(args=("text",), raises=(TypeError, AttributeError), match="Tensor|attribute")
+
+SPECS += [
+    answer("equal", np.array_equal, pairs, Case(args=(np.zeros(2), "x"), raises=TypeError, match="Tensor")),
+    answer("allclose", np.allclose, pairs,
+           Case(args=(np.zeros(2), np.zeros(2, np.float32)), match="did not match|dtype")),
+    OpSpec("isreal", np.isreal, case_samples(((2, 3),), ((),)), dtypes=("int32", "float32", "complex64"), grad=False,
+           inplace=False, errors=[NOT_A_TENSOR]),
+    answer("is_nonzero", bool, lambda draw: [Sample((np.array(v),)) for v in (0, 1)],
+           Case(args=(np.zeros(2),), match="ambiguous")),
+    answer("numel", np.size, case_samples(((2, 3),), ((),), ((0, 2),)), NOT_A_TENSOR),
+    answer("is_floating_point", lambda x: x.dtype.kind == "f", case_samples(((2,),)), NOT_A_TENSOR),
+    answer("is_complex", lambda x: x.dtype.kind == "c", case_samples(((2,),)), NOT_A_TENSOR,
+           dtypes=("int32", "float32", "complex64")),
+    answer("is_conj", lambda x: False, case_samples(((2,),)), NOT_A_TENSOR),
+    answer("is_neg", lambda x: False, case_samples(((2,),)), NOT_A_TENSOR),
+]  # fmt: skip

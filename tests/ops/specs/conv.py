@@ -127,3 +127,33 @@ SPECS = [
         ((1, 4, 2, 3, 2), Shape((4, 2, 2, 2, 2)), Shape((2,)), 2),
     ),
 ]
+
+
+def convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if transposed:
+        return conv_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv(x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv_tbc(x, weight, bias, pad=0):
+    """Time, batch, channels; the weight is (width, in, out)."""
+    swapped = conv(x.transpose(1, 2, 0), weight.transpose(2, 1, 0), bias, 1, pad)
+    return swapped.transpose(2, 0, 1)
+
+
+PLAIN = ((1, 1), (1, 0), (1, 1), False, (0, 0), 1)
+TURNED = ((2, 1), (1, 1), (1, 1), True, (1, 0), 2)
+TIMED = case_samples(((6, 2, 3), Shape((3, 3, 4)), B, 1), ((6, 2, 3), Shape((2, 3, 4)), B))
+
+SPECS += [
+    OpSpec("convolution", convolution,
+           case_samples(((2, 3, 5, 6), Shape((4, 3, 3, 2)), B, *PLAIN),
+                        ((2, 4, 3, 4), Shape((4, 2, 3, 2)), None, *TURNED)),
+           floor=LONG, method=False, inplace=False,
+           errors=[Case(args=(np.zeros((1, 3, 4, 4)), np.zeros((2, 2, 3, 3)), None, *PLAIN), match="channels")]),
+    *(
+        OpSpec(name, conv_tbc, TIMED, floor=LONG, method=False, inplace=False,
+               errors=[Case(args=(np.zeros((3, 2)), np.zeros((3, 3, 4)), np.zeros(4)), match="3|dim")])
+        for name in ("conv_tbc", "nn.functional.conv_tbc")
+    ),
+]  # fmt: skip

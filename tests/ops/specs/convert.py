@@ -32,3 +32,19 @@ SPECS = [
         errors=[Case(args=(X, (2,)), match="expandable")],
     ),
 ]  # fmt: skip
+
+
+def on_copy(method):
+    """An in-place method run on a copy."""
+    return lambda first, *args: getattr(first.clone(), method)(*args)
+
+
+SPECS += [
+    OpSpec("fill", lambda x, value: np.full_like(x, value), case_samples(((2, 3), 1), ((), True), ((0,), 1)),
+           dtypes=ALL, errors=[Case(args=(X, np.zeros(2)), match="0-dim")]),
+    OpSpec("zero_", np.zeros_like, case_samples(((2, 3),), ((),), ((0,),)), dtypes=ALL, function=on_copy("zero_"),
+           method=False, out=False, errors=[Case(args=(X, 1), raises=TypeError, match="zero")]),
+    OpSpec("resize_as_", lambda x, template: x.reshape(template.shape), case_samples(((2, 3), Shape((3, 2)))),
+           grad=False, views=False, meta=False, method=False, function=on_copy("resize_as_"),
+           errors=[Case(args=(X, 1), raises=(TypeError, AttributeError), match="Tensor|attribute")]),
+]  # fmt: skip

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from flambeau.testing.opspec import Case, Draw, OpSpec, Sample
+import flambeau
+from flambeau.testing.opspec import Case, Draw, OpSpec, Sample, keep
 
 TABLE = np.zeros((5, 2))
 
@@ -64,5 +65,51 @@ SPECS = [
         "nn.functional.one_hot", reference=one_hot, dtypes=("int64",), grad=False, meta=False,
         samples=lambda draw: [Sample((draw.index((2, 3), 4),)), Sample((draw.index((3,), 4), 6))],
         errors=[Case(args=(np.array([3]), 2), match="smaller"), Case(args=(np.array([-1]),), match="non-negative")],
+    ),
+]  # fmt: skip
+
+
+MODES = ("sum", "mean", "max")
+
+
+def low_level_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0):
+    """Bags, the bag of each index, sizes of the bags (0 in mode 0), and what stands for the indices of maxima."""
+    ends = np.append(offsets[1:], indices.size)
+    numbers = np.repeat(np.arange(offsets.size), ends - offsets)
+    sizes = np.zeros(offsets.size, np.int64) if mode == 0 else ends - offsets
+    maxima = sizes
+    if mode == 2:
+        maxima = np.zeros((offsets.size, weight.shape[1]), np.int64)
+        for bag, (first, last) in enumerate(zip(offsets, ends, strict=True)):
+            if last > first:
+                maxima[bag] = indices[first:last][weight[indices[first:last]].argmax(0)]
+    return embedding_bag(indices, weight, offsets, MODES[mode]), numbers, sizes, maxima
+
+
+def low_level_bag_samples(draw: Draw):
+    for mode in range(3):
+        offsets = keep(np.array([0, 2, 2, 5]))
+        yield Sample((draw.spread((5, 2)), draw.index((6,), 5), offsets, False, mode))
+
+
+def embedding_renorm(weight, indices, max_norm, norm_type):
+    result = weight.copy()
+    for row in np.unique(indices):
+        norm = (np.abs(weight[row]) ** norm_type).sum() ** (1 / norm_type)
+        if norm > max_norm:
+            result[row] = weight[row] * (max_norm / (norm + 1e-7))
+    return result
+
+
+SPECS += [
+    OpSpec(
+        "embedding_bag", reference=low_level_bag, samples=low_level_bag_samples, meta=False, method=False,
+        errors=[Case(args=(TABLE, np.array([9]), np.array([0])), match="valid range")],
+    ),
+    OpSpec(
+        "embedding_renorm_", reference=embedding_renorm, grad=False, method=False, inplace=False,
+        samples=lambda draw: [Sample((draw.array((5, 3)), draw.index((4,), 5), 1.5, p)) for p in (2.0, 1.0)],
+        function=lambda weight, *rest: flambeau.embedding_renorm_(weight.clone(), *rest),
+        errors=[Case(args=(TABLE, np.array([9]), 1.0, 2.0), raises=(IndexError, RuntimeError), match="out of range")],
     ),
 ]  # fmt: skip

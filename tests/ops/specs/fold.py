@@ -70,3 +70,20 @@ SPECS = [
         ],
     ),
 ]
+
+
+def im2col(x, kernel_size, dilation, padding, stride):
+    return unfold(x, kernel_size, dilation, padding, stride)
+
+
+def col2im(x, output_size, kernel_size, dilation, padding, stride):
+    return fold(x, output_size, kernel_size, dilation, padding, stride)
+
+
+# The low-level forms, without defaults.
+SPECS += [
+    OpSpec("im2col", im2col, case_samples(((2, 3, 5, 4), (2, 3), (1, 1), (0, 0), (1, 1))),
+           errors=[Case(args=(np.zeros((1, 1, 2, 2)), (3, 3), (1, 1), (0, 0), (1, 1)), match="too small")]),
+    OpSpec("col2im", col2im, case_samples(((2, 12, 6), (3, 4), (2, 2), (1, 1), (0, 0), (1, 1))), floor=16,
+           errors=[Case(args=(np.zeros((1, 5, 4)), (3, 3), (2, 2), (1, 1), (0, 0), (1, 1)), match="divisible")]),
+]  # fmt: skip

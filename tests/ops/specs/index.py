@@ -191,3 +191,68 @@ SPECS = [
         result_dtype=lambda d: "int64",
     ),
 ]
+
+
+def index_put(x, indices, values, accumulate=False):
+    result = x.copy()
+    where = tuple(slice(None) if index is None else index for index in indices)
+    if accumulate:
+        np.add.at(result, where, values)
+    else:
+        result[where] = values
+    return result
+
+
+def index_put_samples(draw):
+    yield Sample((draw.array((5, 3)), [distinct(draw, 3, 5)], draw.array((3, 3))))
+    yield Sample(
+        (draw.array((5, 3)), [distinct(draw, 2, 5), draw.index((2,), 3)], draw.array((2,)))
+    )
+    yield Sample((draw.array((5, 3)), [draw.index((4,), 5)], draw.array((3,)), True))
+
+
+REDUCE = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+def index_reduce(x, dim, index, source, reduce, *, include_self=True):
+    moved, parts = np.moveaxis(x.copy(), dim, 0), np.moveaxis(source, dim, 0)
+    for i in range(moved.shape[0]):
+        rows = list(parts[index == i])
+        if not rows:
+            continue
+        rows = ([moved[i].copy()] if include_self else []) + rows
+        if reduce == "mean":
+            moved[i] = sum(rows) / len(rows)
+        else:
+            moved[i] = REDUCE[reduce].reduce(rows)
+    return np.moveaxis(moved, 0, dim)
+
+
+def index_reduce_samples(draw):
+    for how in ("prod", "mean", "amax", "amin"):
+        for include in (True, False):
+            x, source = draw.spread((5, 3)), draw.spread((4, 3), -2.9, 2.8)
+            yield Sample((x, 0, draw.index((4,), 5), source, how), {"include_self": include})
+
+
+def nonzero_static(x, *, size, fill_value=-1):
+    found = np.argwhere(x)[:size]
+    return np.pad(found, [(0, size - len(found)), (0, 0)], constant_values=fill_value)
+
+
+WIDE_INDEX = {"result_dtype": lambda dtype: "int64", "grad": False, "inplace": False}
+
+SPECS += [
+    spec("index_put", index_put, index_put_samples,
+         [Case(args=(np.zeros(3), [np.array([3])], np.zeros(1)), raises=IndexError, match="out of bounds")],
+         dtypes=NUMERIC, floor=8),
+    spec("index_reduce", index_reduce, index_reduce_samples,
+         [Case(args=(np.zeros(3), 0, np.array([0]), np.zeros(1), "sum"), match="reduce")],
+         dtypes=("float32", "float64"), floor=8, k=8),
+    spec("nonzero_static", nonzero_static,
+         lambda draw: [Sample((np.round(draw.array((3, 4))),), {"size": size}) for size in (2, 12)],
+         [Case(args=(np.zeros(3),), kwargs={"size": -1}, match="size")], **WIDE_INDEX),
+    spec("unravel_index", np.unravel_index, lambda draw: [Sample((draw.index((2, 3), 24), (2, 3, 4)))],
+         [Case(args=(np.array([1.0]), (2,)), raises=(RuntimeError, ValueError, TypeError), match="int")],
+         dtypes=("int64",), method=False, **WIDE_INDEX),
+]  # fmt: skip

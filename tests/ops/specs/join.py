@@ -1,5 +1,7 @@
 """Joining, repeating, reversing."""
 
+import itertools
+
 import numpy as np
 
 from flambeau.testing.opspec import ALL, Case, OpSpec, Shape, case_samples
@@ -195,3 +197,15 @@ SPECS = [
         errors=[Case(args=(np.zeros((2, 2)), np.zeros(2)), match="")],
     ),
 ]
+
+
+def combinations(x, r=2, with_replacement=False):
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    return np.array(list(pick(x, r)), x.dtype).reshape(-1, r)
+
+
+SPECS += [
+    spec("combinations", combinations, ((5,),), ((4,), 3), ((3,), 2, True), method=None,
+         errors=[Case(args=(np.zeros((2, 2)),), match="1D|1-D|one-dimensional|1 dim"),
+                 Case(args=(np.zeros(2), -1), match="non-negative")]),
+]  # fmt: skip

@@ -146,3 +146,32 @@ SPECS = [
         Case(args=(np.zeros((2, 3)), np.zeros(2)), match="prod"),
     ),
 ]
+
+
+# ---- randomised factorisations, of matrices whose rank they find ----
+
+
+def low_rank(draw):
+    yield Sample((draw.array((9, 3)) @ draw.array((3, 7)),))
+    yield Sample((draw.array((2, 6, 2)) @ draw.array((2, 2, 8)),))
+
+
+def product(name, **options):
+    def function(a):
+        flambeau.manual_seed(0)
+        u, s, v = getattr(flambeau, name)(a, q=4, **options)
+        return (u * s.unsqueeze(-2)) @ v.mT
+
+    return function
+
+
+def randomised(name, reference, **options):
+    return OpSpec(name, reference, low_rank, dtypes=("float64",), k=1000, floor=100, method=False, meta=False,
+                  grad=False, views=False, inplace=False, out=False, function=product(name, **options),
+                  errors=[Case(args=(np.zeros((2, 2)),), raises=(ValueError, RuntimeError), match="q")])  # fmt: skip
+
+
+SPECS += [
+    randomised("svd_lowrank", lambda a: a),
+    randomised("pca_lowrank", lambda a: a - a.mean(-2, keepdims=True)),
+]

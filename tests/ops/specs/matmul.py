@@ -140,3 +140,9 @@ SPECS = [
         dtypes=REAL,
     ),
 ]
+
+
+SPECS += [
+    OpSpec("ger", np.outer, case_samples(((3,), Shape((4,)))), dtypes=("int32", "float32", "float64"),
+           errors=[Case(args=(np.zeros((2, 2)), np.zeros(2)), match="1-D|1D|dim")]),
+]  # fmt: skip

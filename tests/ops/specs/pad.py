@@ -101,3 +101,21 @@ SPECS = [
         errors=[Case(args=(np.zeros((1, 5, 2)), 2), match="divisible")],
     ),
 ]  # fmt: skip
+
+
+def constant_pad_nd(x, pad, value=0):
+    widths = [(0, 0)] * (x.ndim - len(pad) // 2) + [
+        (pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)
+    ]
+    return np.pad(x, widths, constant_values=value)
+
+
+SPECS += [
+    OpSpec(
+        "constant_pad_nd",
+        constant_pad_nd,
+        case_samples(((2, 3), (1, 2)), ((2, 3), (1, 0, 2, 1), 1), ((4,), (0, 0))),
+        dtypes=("int32", "float32", "float64"),
+        errors=[Case(args=(np.zeros(2), (1,)), match="even|pad")],
+    )
+]

@@ -8,6 +8,7 @@ from flambeau.testing.opspec import (
     INTEGERS,
     Case,
     OpSpec,
+    Sample,
     binary_samples,
     unary_samples,
 )
@@ -70,3 +71,23 @@ SPECS = [
         errors=[Case(args=(np.zeros(2), np.zeros(3)), match="copysign|size of tensor")],
     ),
 ]
+
+
+def nan_samples(draw):
+    for options in (
+        {"nan": 1.0, "posinf": 2.0, "neginf": -3.0},
+        {"nan": 0.0, "posinf": 9.0, "neginf": 0.0},
+    ):
+        values = draw.array((3, 4))
+        if draw.kind == "f" and not draw.smooth:
+            values.ravel()[::4] = [np.nan, np.inf, -np.inf]
+        yield Sample((values,), options)
+
+
+SPECS += [
+    OpSpec("nan_to_num", np.nan_to_num, nan_samples, dtypes=("int32", *FLOATING),
+           errors=[Case(args=("x",), raises=TypeError, match="nan_to_num")]),
+    # The neighbour in float64: the reference knows no other dtype.
+    OpSpec("nextafter", np.nextafter, binary_samples(), dtypes=("float64",), grad=False, floor=0,
+           errors=[Case(args=(np.zeros(2), np.zeros(3)), match="nextafter|size of tensor")]),
+]  # fmt: skip

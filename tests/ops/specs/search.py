@@ -143,3 +143,34 @@ SPECS = [
         errors=[Case(args=(np.zeros(3, complex), np.zeros(3)), match="isin")],
     ),
 ]
+
+
+def runs(x, return_inverse, return_counts):
+    starts = np.flatnonzero(np.r_[True, x[1:] != x[:-1]])
+    counts = np.diff(np.r_[starts, x.size])
+    return x[starts], np.repeat(np.arange(starts.size), counts), counts
+
+
+def run_samples(draw):
+    yield Sample(
+        (np.round(draw.array((30,), 0, 2)),), {"return_inverse": True, "return_counts": True}
+    )
+
+
+def histogramdd(x, bins, range=None, weight=None, density=False):
+    bounds = None if range is None else np.reshape(range, (-1, 2))
+    counts, edges = np.histogramdd(x, bins, bounds, density, weight)
+    return counts.astype(x.dtype), list(edges)
+
+
+def histogramdd_samples(draw):
+    yield Sample((draw.array((40, 2)), [3, 4]), {"range": [-2.0, 2.0, -1.0, 3.0]})
+    yield Sample((draw.array((40, 2)), [3, 2]), {"range": [-2.0, 2.0, -1.0, 3.0], "density": True})
+
+
+SPECS += [
+    OpSpec("unique_consecutive", runs, run_samples, dtypes=("int32", *FLOATING), meta=False, grad=False,
+           errors=[Case(args=(np.zeros(2),), kwargs={"dim": 1}, raises=IndexError, match="out of range")]),
+    OpSpec("histogramdd", histogramdd, histogramdd_samples, dtypes=FLOATING, meta=False, grad=False, method=False,
+           k=16, errors=[Case(args=(np.zeros(3), [2]), match="2|dim")]),
+]  # fmt: skip

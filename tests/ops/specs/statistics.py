@@ -1,8 +1,10 @@
 """Spread, quantiles, covariance and distances."""
 
+import warnings
+
 import numpy as np
 
-from flambeau.testing.opspec import COMPLEX, FLOATING, HALVES, Case, OpSpec, Shape, case_samples
+from flambeau.testing.opspec import COMPLEX, FLOATING, HALVES, Case, OpSpec, Sample, Shape, case_samples
 
 
 def var(x, dim=None, correction=1, keepdim=False):
@@ -147,3 +149,32 @@ SPECS = [
         errors=[Case(args=(np.zeros((2, 3)), np.zeros((2, 4))), match="")],
     ),
 ]
+
+
+def nanquantile(x, q, dim=None, keepdim=False, interpolation="linear"):
+    with warnings.catch_warnings():  # NumPy warns of slices of NaN only
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.nanquantile(x, q, axis=dim, keepdims=keepdim, method=interpolation)
+
+
+def nan_samples(draw):
+    for dim in (None, 0, 1):
+        x = draw.spread((5, 7))
+        if not draw.smooth:
+            x.ravel()[::6] = np.nan
+        yield Sample((x, 0.3), {"dim": dim})
+        yield Sample((x, 0.6), {"dim": dim, "keepdim": True, "interpolation": "nearest"})
+
+
+def gradient(x, *, spacing=1, dim=None, edge_order=1):
+    found = np.gradient(x, spacing, axis=dim, edge_order=edge_order)
+    return tuple(found) if isinstance(found, (list, tuple)) else (found,)
+
+
+SPECS += [
+    OpSpec("nanquantile", nanquantile, nan_samples, k=8, meta=False,
+           errors=[Case(args=(np.zeros(2), 2.0), match=r"\[0, 1\]|range")]),
+    OpSpec("gradient", gradient,
+           case_samples(((6,),), ((4, 5),), ((4, 5), {"dim": 1, "spacing": 0.5}), ((5, 4), {"edge_order": 2})),
+           k=8, method=False, errors=[Case(args=(np.zeros(1),), match="edge_order|size")]),
+]  # fmt: skip
