@@ -72,7 +72,8 @@ MODELS = {
 }
 
 # Networks whose float32 gradients depend on rounding, in PyTorch as well: compared in float64.
-IN_DOUBLE = "dla46x_c dpn48b ghostnet_050 hgnetv2_b0 lcnetv2_small ese_vovnet19b_slim_dw tv_densenet121 levit_conv_128s".split()
+IN_DOUBLE = """dla46x_c dpn48b ghostnet_050 hgnetv2_b0 lcnetv2_small ese_vovnet19b_slim_dw tv_densenet121
+    levit_conv_128s skresnet18 rexnet_100""".split()
 
 
 def case(name, size):
@@ -80,7 +81,11 @@ def case(name, size):
         model = timm.create_model(name, pretrained=False, num_classes=10)
         images, labels = torch.randn(4, 3, size, size), torch.tensor([3, 1, 4, 1])
         if name in IN_DOUBLE:
-            model, images = model.double(), images.double()
+            model, images = model.double(), 2 * torch.rand(images.shape, dtype=torch.float64) - 1
+            # Normal numbers differ in their last bits, uniform ones do not.
+            for weight in (p for p in model.parameters() if p.dim() > 1):
+                bound = (6 / weight[0].numel()) ** 0.5
+                weight.data = bound * (2 * torch.rand(weight.shape, dtype=torch.float64) - 1)
 
         def loss_of(model):
             output = model(images)
