@@ -16,7 +16,7 @@ LAYERS = [
         "_C _load errors _extension",
         "ops autograd linalg special fft tensor dtypes device storage random printing overrides version _utils"
         " tensor_types type_info types memory settings legacy _complex32 sparse quantized amp backends cpu cuda"
-        " accelerator xpu mps mtia determinism profiler torch_version _foreach _checks __config__",
+        " accelerator xpu mps mtia determinism profiler torch_version _foreach _checks __config__ _shared_memory",
         "nn optim utils distributions serialization archive signal masked hub futures multiprocessing func quasirandom"
         " ao",
         "graph fx jit quantization compiler _dynamo _subclasses _jit_internal export library onnx",

@@ -1,6 +1,9 @@
 // The Python types Op and Overload: callables that parse their arguments by schema and run the op without a Python
 // frame.
 #include <nanobind/stl/string.h>
+
+#include <atomic>
+
 #include "bindings/parse.h"
 
 #include "bindings/rules.h"
@@ -31,6 +34,11 @@ struct OverloadObject {
 PyTypeObject* op_type = nullptr;
 PyTypeObject* overload_type = nullptr;
 thread_local int torch_function_disabled = 0;
+// Modes see every call, whatever its arguments. The number of all threads is looked at first: reading a variable of the
+// thread costs more than the whole rest of the check.
+std::atomic<int> modes_of_all_threads = 0;
+thread_local int modes_of_this_thread = 0;
+PyObject* mode_hook = nullptr;  // (function, types, args, kwargs): gives a call to the innermost mode
 
 OpObject* as_op(PyObject* self) { return reinterpret_cast<OpObject*>(self); }
 OverloadObject* as_overload(PyObject* self) { return reinterpret_cast<OverloadObject*>(self); }
@@ -129,6 +137,31 @@ PyObject* call_torch_function(PyObject* function, PyObject* const* args, Py_ssiz
        " on types that implement __torch_function__");
 }
 
+bool mode_active() noexcept {
+  return modes_of_all_threads.load(std::memory_order_relaxed) != 0 && modes_of_this_thread > 0 &&
+         torch_function_enabled();
+}
+
+PyObject* call_mode(PyObject* function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
+  const Object positional(checked(PyTuple_New(nargs))), named(checked(PyDict_New()));
+  for (Py_ssize_t i = 0; i < nargs; ++i) PyTuple_SET_ITEM(positional.get(), i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; i < keywords; ++i) {
+    if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(kwnames, i), args[nargs + i]) != 0) throw_python();
+  }
+  std::vector<PyObject*> found;
+  for (Py_ssize_t i = 0; i < nargs + keywords; ++i) collect_overrides(args[i], found, 0);
+  const Object types(checked(PyTuple_New(static_cast<Py_ssize_t>(found.size()))));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i),
+                     Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(found[i]))));
+  }
+  PyObject* result =
+      PyObject_CallFunctionObjArgs(mode_hook, function, types.get(), positional.get(), named.get(), nullptr);
+  if (result == nullptr) throw_python();
+  return result;
+}
+
 // ---- calls
 
 // Not promote_types() or can_cast(), which only compare dtypes.
@@ -162,6 +195,8 @@ PyObject* op_call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyO
   return guarded([&]() -> PyObject* {
     const OpObject& op = *as_op(self);
     const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (mode_active()) [[unlikely]]
+      return call_mode(self, args, nargs, kwnames);
     CallFrame frame(op.def->parameters.size());
     std::string error;
     const bool fits = parse_call(*op.def, *op.shape, args, nargs, kwnames, frame, &error);
@@ -180,6 +215,8 @@ PyObject* overload_call(PyObject* self, PyObject* const* args, std::size_t nargs
     const OverloadObject& overload = *as_overload(self);
     const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     const Py_ssize_t count = PyTuple_GET_SIZE(overload.ops);
+    if (mode_active()) [[unlikely]]
+      return call_mode(self, args, nargs, kwnames);
     // max(x, tensor(1)) compares two tensors: only when nothing else fits does a tensor stand for an int.
     for (const bool exact : {true, false}) {
       for (Py_ssize_t i = 0; i < count; ++i) {
@@ -473,6 +510,12 @@ void bind_ops(nb::module_& m) {
         return names;
       },
       "Names of every registered kernel.");
+  m.def("_set_torch_function_mode_hook", [](nb::object hook) { mode_hook = hook.release().ptr(); });
+  m.def("_count_torch_function_modes", [](int change) {
+    modes_of_all_threads += change;
+    modes_of_this_thread += change;
+  });
+  m.def("_torch_function_enabled", [] { return torch_function_enabled(); });
   m.def("_disable_torch_function", [](bool disable) { torch_function_disabled += disable ? 1 : -1; });
   release_gil = []() -> void* { return PyEval_SaveThread(); };
   acquire_gil = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); };

@@ -213,10 +213,35 @@ PyObject* storage_over(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {{"_storage_of", tensor_storage, METH_VARARGS, nullptr},
-                           {"_tensor_over", tensor_over, METH_VARARGS, nullptr},
-                           {"_storage_over", storage_over, METH_VARARGS, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+// _storage_swap(a, b): exchange the memory under two storages, for everything that aliases them
+PyObject* storage_swap(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *a, *b;
+    if (PyArg_ParseTuple(args, "OO:_storage_swap", &a, &b) == 0) throw_python();
+    expect_storage(a).swap_memory(expect_storage(b));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// _storage_at(cdata, type): the storage with this _cdata, or None if its destruction is under way. The caller knows
+// that it was not freed: an object that the storage owns still exists.
+PyObject* storage_at(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *address, *type;
+    if (PyArg_ParseTuple(args, "OO:_storage_at", &address, &type) == 0) throw_python();
+    check(PyType_Check(type) != 0 && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), storage_type) != 0,
+          ErrorKind::Type, "expected a storage type");
+    auto* storage = static_cast<Storage*>(PyLong_AsVoidPtr(address));
+    if (storage == nullptr && PyErr_Occurred() != nullptr) throw_python();
+    if (storage == nullptr || !storage->retain_if_alive()) return Py_NewRef(Py_None);
+    return wrap_storage(reinterpret_cast<PyTypeObject*>(type), Ref<Storage>::adopt(storage));
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_storage_of", tensor_storage, METH_VARARGS, nullptr}, {"_tensor_over", tensor_over, METH_VARARGS, nullptr},
+    {"_storage_over", storage_over, METH_VARARGS, nullptr}, {"_storage_swap", storage_swap, METH_VARARGS, nullptr},
+    {"_storage_at", storage_at, METH_VARARGS, nullptr},     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/allocator.h"
 #include "core/error.h"
@@ -48,6 +49,17 @@ void Storage::resize(std::int64_t bytes) {
     data_ = fresh;
   }
   bytes_ = bytes;
+}
+
+void Storage::swap_memory(Storage& other) {
+  check(exports_ == 0 && other.exports_ == 0, ErrorKind::Runtime,
+        "expected memory that no NumPy array or memoryview points into. Drop them, or clone() the tensor first.");
+  check(device_.type == DeviceType::CPU && other.device_.type == DeviceType::CPU, ErrorKind::Runtime,
+        "expected storages with memory");
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(deleter_, other.deleter_);
+  std::swap(context_, other.context_);
 }
 
 }  // namespace flambeau

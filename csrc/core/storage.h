@@ -26,7 +26,8 @@ class Storage final : public Counted {
   [[nodiscard]] bool resizable() const noexcept { return deleter_ == nullptr && exports_ == 0; }
   void add_export() noexcept { ++exports_; }
   void drop_export() noexcept { --exports_; }
-  void resize(std::int64_t bytes);  // keeps the common prefix
+  void resize(std::int64_t bytes);   // keeps the common prefix
+  void swap_memory(Storage& other);  // all aliases of each see the other's memory; both on the CPU, nothing exported
 
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }

@@ -19,6 +19,7 @@ from typing import IO, Any
 import flambeau
 
 from . import _C, _utils
+from .archive.atomic import atomic_write
 from .archive.pickler import Pickler, our_name, torch_name
 from .archive.unpickler import SafeUnpickler, UnpicklingError, UnsafePickleError
 from .archive.zip import ArchiveReader, ArchiveWriter, is_zip
@@ -559,6 +560,8 @@ def save(
 ) -> None:
     """Save an object to a file that load and PyTorch's torch.load read.
 
+    A file appears under its name when it is complete: a save that fails or is killed leaves the file that was there.
+
     Args:
         obj: tensors, and containers and objects that hold them. Tensors that share storage share it in the file.
         f: path, or file object with a write method.
@@ -568,7 +571,10 @@ def save(
     """
     if isinstance(f, str | os.PathLike):
         stem = os.path.splitext(os.path.basename(os.fspath(f)))[0]
-        with open(f, "wb") as file:
+        folder = os.path.dirname(os.fspath(f))
+        if _use_new_zipfile_serialization and folder and not os.path.isdir(folder):
+            raise RuntimeError(f"Parent directory {folder} does not exist.")
+        with atomic_write(f) as file:
             if _use_new_zipfile_serialization:
                 prefix = str(stem) or "archive"
                 _save_zip(obj, file, prefix, pickle_protocol, not _disable_byteorder_record)

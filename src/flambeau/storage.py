@@ -133,8 +133,31 @@ class UntypedStorage(_C.StorageBase):
         return self
 
     def is_shared(self) -> bool:
-        """Return False: the memory belongs to this process."""
-        return False
+        """Whether the memory is shared with other processes."""
+        if self.device.type == "meta":
+            return False
+        from ._shared_memory import block_of
+
+        return block_of(self) is not None
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the bytes to memory that processes share, for all tensors on this storage; returns self.
+
+        Raises:
+            RuntimeError: a NumPy array or memoryview points into the memory.
+        """
+        from ._shared_memory import move
+
+        if self.device.type != "meta":
+            move(self)
+        return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
+        """A new storage of that many bytes in shared memory."""
+        from ._shared_memory import new_block
+
+        return new_block(size, cls)  # type: ignore[no-any-return]
 
     def untyped(self) -> UntypedStorage:
         """Return self."""
@@ -291,8 +314,18 @@ class TypedStorage:
         return self
 
     def is_shared(self) -> bool:
-        """Return False: the memory belongs to this process."""
-        return False
+        """Whether the memory is shared with other processes."""
+        return self._untyped_storage.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the elements to memory that processes share, for all tensors on this storage; returns self."""
+        self._untyped_storage.share_memory_()
+        return self
+
+    def _new_shared(self, size: int, *, device: Any = None) -> TypedStorage:
+        """A new storage of that many elements in shared memory."""
+        untyped = UntypedStorage._new_shared(size * self.dtype.itemsize)
+        return _typed_storage(untyped, self.dtype)
 
     @property
     def device(self) -> Any:

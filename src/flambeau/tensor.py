@@ -126,25 +126,12 @@ class Tensor(_C.TensorBase):
         return device_of(self)
 
     def is_shared(self):
-        """Whether share_memory_ moved the values to memory that forked processes share."""
-        return getattr(self, "_shared", False)
+        """Whether the memory is shared with other processes."""
+        return self.untyped_storage().is_shared()
 
     def share_memory_(self):
-        """Move the values to memory that processes forked later share; returns self.
-
-        Processes started in other ways get copies, as through any pipe.
-        """
-        if not self.is_shared() and self.numel() > 0 and not self.is_meta:
-            import mmap
-
-            import numpy
-
-            size = self.numel() * self.element_size()
-            raw = _C.from_numpy(numpy.frombuffer(mmap.mmap(-1, size), dtype=numpy.uint8))
-            shared = raw.view(self.dtype).view(self.shape)
-            shared.copy_(self.detach())
-            self.data = shared
-        self._shared = True
+        """Move the storage to memory that processes share; tensors on the same storage move along. Returns self."""
+        self.untyped_storage().share_memory_()
         return self
 
     __array_priority__ = 1000

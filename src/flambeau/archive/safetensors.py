@@ -14,6 +14,7 @@ from typing import Any
 
 import flambeau
 from flambeau import _C
+from flambeau.archive.atomic import atomic_write
 from flambeau.storage import UntypedStorage
 
 __all__ = ["SafetensorsError", "load", "load_file", "metadata", "save", "save_file"]
@@ -208,7 +209,7 @@ def save_file(
     filename: str | os.PathLike[str],
     metadata: dict[str, str] | None = None,
 ) -> None:
-    """Write tensors by name to a file."""
-    with open(filename, "wb") as file:
+    """Write tensors by name to a file, which appears when it is complete."""
+    with atomic_write(filename) as file:
         for chunk in _chunks(tensors, metadata):
             file.write(chunk)

@@ -3,8 +3,8 @@
 import importlib
 
 _SUBMODULES = frozenset(
-    "backend_registration bottleneck checkpoint collect_env data deterministic dlpack hooks mobile_optimizer "
-    "model_zoo".split()
+    "backend_registration benchmark bottleneck checkpoint collect_env data deterministic dlpack hooks mobile_optimizer "
+    "cpp_extension model_zoo tensorboard".split()
 )
 
 
