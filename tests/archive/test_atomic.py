@@ -91,4 +91,5 @@ def test_killed_saves_leave_a_whole_file(tmp_path):
         saved = flambeau.load(path)
         assert saved.numel() == 1 << 20
         assert (saved == saved[0]).all()
-    assert names(tmp_path) == ["x.pt"]
+    # Killed between getting its name and taking the other's, the new file stays beside the old one.
+    assert [name for name in names(tmp_path) if not name.endswith(".tmp")] == ["x.pt"]

@@ -54,7 +54,7 @@ class Timer:
             raise ValueError("Currently only a `str` stmt is supported.")
         if language not in (Language.PYTHON, "py", "python"):
             raise NotImplementedError(
-                f"Timer: expected a statement in Python, got language={language}. C++ statements can't be compiled here."
+                f"Timer: expected a statement in Python, got language={language}; C++ can't be compiled here."
             )
         if global_setup:
             raise ValueError(
