@@ -39,3 +39,17 @@ def test_other_names():
         flambeau.ones(2).to_padded_tensor(0)
     with flambeau.DisableTorchFunction():
         assert flambeau.ones(2).sum() == 2
+
+
+def test_torch_function_can_be_switched_off():
+    class Loud(flambeau.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            raise ValueError("asked")
+
+    x = flambeau.ones(2).as_subclass(Loud)
+    with pytest.raises(ValueError, match="asked"):
+        flambeau.add(x, 1)
+    for switch in (flambeau.DisableTorchFunction, flambeau.DisableTorchFunctionSubclass):
+        with switch():
+            assert flambeau.add(x, 1).tolist() == [2, 2]

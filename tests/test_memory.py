@@ -1,5 +1,7 @@
 """The memory pool's statistics, the version and the build's description."""
 
+import pytest
+
 import flambeau
 from flambeau import memory, version
 
@@ -32,3 +34,8 @@ def test_threads():
     assert flambeau.get_num_threads() == 1
     flambeau.set_num_threads(threads)
     assert flambeau.get_num_interop_threads() == 1
+
+
+def test_interop_threads_take_a_positive_number():
+    with pytest.raises(RuntimeError, match="positive"):
+        flambeau.set_num_interop_threads(0)

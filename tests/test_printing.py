@@ -57,3 +57,13 @@ def test_subclass_prints_under_its_name():
 def test_import_does_not_load_printing():
     code = "import sys, flambeau; sys.exit('flambeau.printing' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_options_can_be_read():
+    options = flambeau.get_printoptions()
+    assert options["precision"] == 4 and set(options) >= {
+        "threshold",
+        "edgeitems",
+        "linewidth",
+        "sci_mode",
+    }

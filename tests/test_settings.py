@@ -62,3 +62,8 @@ def test_build_tells_what_it_has():
     assert flambeau.has_mkl is False
     assert flambeau.has_openmp is True
     assert flambeau.has_spectral is True
+
+
+def test_questions_about_the_build():
+    assert flambeau.compiled_with_cxx11_abi() is True
+    assert flambeau.get_device_module("cpu") is flambeau.cpu

@@ -38,7 +38,7 @@ WITHOUT_SOURCE = {
     "models/test_training",
     "programs/test_programs",
     *("ops/test_values", "ops/test_layouts", "ops/test_meta", "ops/test_gradients"),
-    *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures"),
+    *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures", "ops/test_spec_coverage"),
 }
 
 # Tests of one behaviour of a source with another name.

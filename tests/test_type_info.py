@@ -70,3 +70,7 @@ def test_dtypes_that_no_tensor_has_can_be_named():
     assert flambeau.float8_e5m2.is_floating_point
     with pytest.raises(NotImplementedError, match="can only be named"):
         flambeau.zeros(2, dtype=flambeau.uint16)
+
+
+def test_get_device_counts_accelerators_only():
+    assert flambeau.get_device(flambeau.ones(1)) == -1

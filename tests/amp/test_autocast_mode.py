@@ -292,3 +292,31 @@ def test_custom_functions_cast_their_inputs_and_keep_the_mode(x):
     result.sum().backward()
     inner.sum().backward()
     assert weight.grad.dtype == F32
+
+
+def test_state_can_be_set_by_function():
+    with pytest.warns(DeprecationWarning):
+        before = torch.get_autocast_cpu_dtype()
+    with pytest.warns(DeprecationWarning):
+        assert torch.get_autocast_gpu_dtype() is F16
+    torch.set_autocast_dtype("cpu", F16)
+    assert torch.get_autocast_dtype("cpu") is F16
+    with pytest.warns(DeprecationWarning):
+        torch.set_autocast_cpu_dtype(before)
+    assert torch.get_autocast_dtype("cpu") is before
+    with pytest.warns(DeprecationWarning):
+        torch.set_autocast_gpu_dtype(F16)
+    with pytest.warns(DeprecationWarning):
+        torch.set_autocast_cpu_enabled(True)
+    assert torch.is_autocast_enabled("cpu")
+    torch.set_autocast_enabled("cpu", False)
+    torch.set_autocast_cache_enabled(False)
+    assert not torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(True)
+
+
+def test_nesting_is_counted():
+    depth = torch.autocast_increment_nesting()
+    assert torch.autocast_increment_nesting() == depth + 1
+    assert torch.autocast_decrement_nesting() == depth
+    torch.autocast_decrement_nesting()

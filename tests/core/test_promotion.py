@@ -66,3 +66,13 @@ def test_result_type(left, right, expected):
     assert flambeau.result_type(a, b) is getattr(flambeau, expected)
     if getattr(a, "dtype", None) is not flambeau.bool or not isinstance(b, bool):
         assert (a + b).dtype is getattr(flambeau, expected)
+
+
+def test_can_cast_never_drops_a_kind():
+    kinds = ("bool", "uint8", "int64", "float32", "complex64")
+    for i, source in enumerate(kinds):
+        for j, target in enumerate(kinds):
+            allowed = i <= j or (source, target) == ("int64", "uint8")
+            assert (
+                flambeau.can_cast(getattr(flambeau, source), getattr(flambeau, target)) is allowed
+            )

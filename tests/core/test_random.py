@@ -284,3 +284,11 @@ def test_dropout_gradient_is_the_mask():
     assert x.grad.tolist() == y.tolist()
     assert flambeau.dropout(x, 0.25, False) is x
     assert flambeau.dropout(x, 1.0, True).tolist() == [0] * 100
+
+
+def test_global_state_is_restored():
+    flambeau.manual_seed(3)
+    state = flambeau.get_rng_state()
+    first = flambeau.rand(5)
+    flambeau.set_rng_state(state)
+    assert flambeau.equal(flambeau.rand(5), first)

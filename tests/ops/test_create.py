@@ -124,3 +124,10 @@ def test_padding_gradient_checks_its_shapes():
         pad_mode_backward(flambeau.ones(()), [], [], "replicate")
     with pytest.raises(RuntimeError, match="pad"):
         pad_mode_backward(flambeau.ones(9), [3], [1, 1], "reflect")
+
+
+def test_broadcast_shapes():
+    assert flambeau.broadcast_shapes((3, 1), (2,), 1) == (3, 2)
+    assert flambeau.broadcast_shapes((0, 1), (1, 4)) == (0, 4)
+    with pytest.raises(RuntimeError, match="broadcast"):
+        flambeau.broadcast_shapes((2,), (3,))

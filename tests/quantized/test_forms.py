@@ -76,3 +76,9 @@ def test_batch_norm_and_pooling_functions():
     assert flambeau.allclose(normal.dequantize(), q.dequantize(), atol=0.05)
     pooled = flambeau.quantized_max_pool2d(q, (2, 2))
     assert flambeau.equal(pooled.dequantize(), F.max_pool2d(q.dequantize(), 2))
+
+
+def test_max_pool_of_sequences():
+    q = flambeau.quantize_per_tensor(flambeau.arange(8.0).reshape(1, 2, 4), 0.5, 3, flambeau.quint8)
+    pooled = flambeau.quantized_max_pool1d(q, 2)
+    assert pooled.dequantize().tolist() == [[[1, 3], [5, 7]]]

@@ -128,3 +128,22 @@ def test_typed_constructors():
     assert isinstance(made, flambeau.sparse.DoubleTensor)
     assert not isinstance(made, flambeau.DoubleTensor | flambeau.sparse.FloatTensor)
     assert not isinstance(made.to_dense(), flambeau.sparse.DoubleTensor)
+
+
+def test_parts_are_copied():
+    x = flambeau.sparse_coo_tensor([[0, 1]], [1.0, 2.0]).coalesce()
+    copies = flambeau.indices_copy(x), flambeau.values_copy(x)
+    assert [copy.tolist() for copy in copies] == [[[0, 1]], [1, 2]]
+    copies[1].fill_(7)
+    assert x.values().tolist() == [1, 2]
+    rows = flambeau.eye(2).to_sparse_csr()
+    assert flambeau.crow_indices_copy(rows).tolist() == [0, 1, 2]
+    assert flambeau.col_indices_copy(rows).tolist() == [0, 1]
+    columns = flambeau.eye(2).to_sparse_csc()
+    assert flambeau.ccol_indices_copy(columns).tolist() == [0, 1, 2]
+    assert flambeau.row_indices_copy(columns).tolist() == [0, 1]
+
+
+def test_blocks_by_columns():
+    x = flambeau.sparse_bsc_tensor([0, 1], [0], flambeau.ones(1, 2, 2), (2, 2))
+    assert x.layout is flambeau.sparse_bsc and x.to_dense().tolist() == [[1, 1], [1, 1]]

@@ -490,6 +490,11 @@ def bilinear(input1, input2, weight, bias=None):
         raise RuntimeError(
             f"bilinear: expected inputs of the same leading sizes, got {tuple(input1.shape)} and {tuple(input2.shape)}."
         )
+    if weight.dim() != 3 or input1.dim() == 0:
+        raise RuntimeError(
+            f"bilinear: expected weight of 3 dims and inputs of at least 1, got weight {tuple(weight.shape)} and inputs "
+            f"{tuple(input1.shape)}, {tuple(input2.shape)}."
+        )
     if input1.shape[-1] != weight.shape[1] or input2.shape[-1] != weight.shape[2]:
         raise RuntimeError(
             f"bilinear: expected weight (*, {input1.shape[-1]}, {input2.shape[-1]}), got shape {tuple(weight.shape)}."

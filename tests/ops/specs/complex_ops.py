@@ -32,7 +32,7 @@ def built_from_two(name, reference):
         reference,
         binary_samples(0.3, 3),
         result_dtype=TO_COMPLEX.get,
-        errors=[Case(args=(np.zeros(2), np.zeros(2, np.float32)), match="")],
+        errors=[Case(args=(np.zeros(2), np.zeros(2, np.float32)), match="scalar type")],
     )
 
 
@@ -57,6 +57,6 @@ SPECS = [
         view_samples,
         views=False,  # the last stride must be 1
         result_dtype=TO_COMPLEX.get,
-        errors=[Case(args=(np.zeros(3),), match="")],
+        errors=[Case(args=(np.zeros(3),), match="last dimension of size 2")],
     ),
 ]

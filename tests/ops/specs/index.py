@@ -5,7 +5,7 @@ import numpy as np
 from flambeau.testing.opspec import ALL, Case, Indices, OpSpec, Sample, Shape, case_samples
 
 SOME = ("bool", "int32", "float32", "float64", "complex64")
-OUT = Case(args=(np.zeros(3), 0, np.array([3])), raises=IndexError, match="")
+OUT = Case(args=(np.zeros(3), 0, np.array([3])), raises=IndexError, match="out of range")
 
 
 def spec(name, reference, samples, errors, dtypes=SOME, **options):
@@ -85,7 +85,7 @@ SPECS = [
             Case(
                 args=(np.zeros(3), 0, np.array([3]), np.zeros(1)),
                 raises=(IndexError, RuntimeError),
-                match="",
+                match="out of bounds",
             )
         ],
         dtypes=NUMERIC,
@@ -102,7 +102,7 @@ SPECS = [
             Case(
                 args=(np.zeros(3), 0, np.array([3]), np.zeros(1)),
                 raises=(IndexError, RuntimeError),
-                match="",
+                match="out of bounds",
             )
         ],
     ),
@@ -114,7 +114,7 @@ SPECS = [
             Case(
                 args=(np.zeros(3), 0, np.array([3]), 1.0),
                 raises=(IndexError, RuntimeError),
-                match="",
+                match="out of bounds",
             )
         ],
     ),
@@ -151,7 +151,7 @@ SPECS = [
         "take_along_dim",
         lambda x, index, dim=None: np.take_along_axis(x, index, dim),
         case_samples(((3, 4), Indices((3, 2), 4), 1), ((3, 4), Indices((2, 4), 3), 0)),
-        [Case(args=(np.zeros((2, 3)), np.zeros((2, 3)), 1), match="")],
+        [Case(args=(np.zeros((2, 3)), np.zeros((2, 3)), 1), match="dtype of indices")],
         inplace=False,
     ),
     spec(
@@ -165,7 +165,7 @@ SPECS = [
             Case(
                 args=(np.zeros(3), np.array([3]), np.zeros(1)),
                 raises=(IndexError, RuntimeError),
-                match="",
+                match="out of range",
             )
         ],
         dtypes=NUMERIC,
@@ -185,7 +185,7 @@ SPECS = [
         "argwhere",
         np.argwhere,
         case_samples(((5,),), ((2, 3),)),
-        [Case(args=("text",), raises=(TypeError, AttributeError), match="")],
+        [Case(args=("text",), raises=(TypeError, AttributeError), match="must be Tensor")],
         meta=False,
         grad=False,
         result_dtype=lambda d: "int64",

@@ -120,6 +120,7 @@ SPECS = [
                 args=(np.zeros((1, 1, 4)), 5),
                 kwargs={"mode": "bilinear"},
                 raises=NotImplementedError,
+                match="bilinear mode needs 4D input",
             ),
             Case(args=(np.zeros((1, 1, 4, 4)), 0), match="greater than 0"),
         ],

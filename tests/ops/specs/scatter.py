@@ -9,7 +9,7 @@ OUT = [
     Case(
         args=(np.zeros(3), 0, np.array([3]), np.zeros(1)),
         raises=(IndexError, RuntimeError),
-        match="",
+        match="out of bounds",
     )
 ]
 
@@ -78,7 +78,11 @@ SPECS = [
         dtypes=ALL,
         inplace=False,
         errors=[
-            Case(args=(np.zeros(3), 0, np.array([3])), raises=(IndexError, RuntimeError), match="")
+            Case(
+                args=(np.zeros(3), 0, np.array([3])),
+                raises=(IndexError, RuntimeError),
+                match="out of bounds",
+            )
         ],
     ),
     OpSpec(
@@ -124,20 +128,24 @@ SPECS = [
         slice_scatter,
         case_samples(((5, 3), Shape((2, 3)), 0, 1, 3), ((5, 3), Shape((5, 2)), 1, 0, 3, 2)),
         dtypes=NUMERIC,
-        errors=[Case(args=(np.zeros((5, 3)), np.zeros((3, 3)), 0, 1, 3), match="")],
+        errors=[
+            Case(
+                args=(np.zeros((5, 3)), np.zeros((3, 3)), 0, 1, 3), match="size equal to the slice"
+            )
+        ],
     ),
     OpSpec(
         "select_scatter",
         select_scatter,
         case_samples(((5, 3), Shape((3,)), 0, 1), ((5, 3), Shape((5,)), 1, -1)),
         dtypes=NUMERIC,
-        errors=[Case(args=(np.zeros((5, 3)), np.zeros(2), 0, 1), match="")],
+        errors=[Case(args=(np.zeros((5, 3)), np.zeros(2), 0, 1), match="size equal to the slice")],
     ),
     OpSpec(
         "diagonal_scatter",
         diagonal_scatter,
         case_samples(((3, 4), Shape((3,))), ((3, 4), Shape((2,)), -1)),
         dtypes=NUMERIC,
-        errors=[Case(args=(np.zeros((3, 4)), np.zeros(2)), match="")],
+        errors=[Case(args=(np.zeros((3, 4)), np.zeros(2)), match="size equal to the slice")],
     ),
 ]

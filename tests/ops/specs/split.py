@@ -66,7 +66,7 @@ SPECS = [
         ((7,), 3),
         ((4, 3), (1, 2), 1),
         ((5,), (2, 2)),
-        errors=[Case(args=(np.zeros(5), 0), match="")],
+        errors=[Case(args=(np.zeros(5), 0), match="number of sections must be larger than 0")],
     ),
     spec(
         "unbind",

@@ -19,7 +19,7 @@ def trace(x):
     return np.trace(x)
 
 
-VECTOR = [Case(args=(np.zeros(3),), match="")]
+VECTOR = [Case(args=(np.zeros(3),), match="at least 2|a matrix")]
 
 SPECS = [
     OpSpec(
@@ -48,14 +48,14 @@ SPECS = [
         lambda x, offset=0: np.diagflat(x, offset),
         case_samples(((3,),), ((2, 2), 1)),
         dtypes=SOME,
-        errors=[Case(args=(), raises=TypeError, match="")],
+        errors=[Case(args=(), raises=TypeError, match="input")],
     ),
     OpSpec(
         "diag_embed",
         diag_embed,
         case_samples(((3,),), ((2, 3), 1), ((2, 3), -2)),
         dtypes=SOME,
-        errors=[Case(args=(np.zeros((2, 2)), 0, 1, 1), match="")],
+        errors=[Case(args=(np.zeros((2, 2)), 0, 1, 1), match="cannot be identical")],
     ),
     OpSpec(
         "trace",
@@ -70,6 +70,6 @@ SPECS = [
         case_samples(((3,),), ((3,), 2), ((3,), 4, True)),
         k=16,  # repeated products
         method=False,
-        errors=[Case(args=(np.zeros((2, 2)),), match="")],
+        errors=[Case(args=(np.zeros((2, 2)),), match="one-dimensional")],
     ),
 ]
