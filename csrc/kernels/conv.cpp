@@ -167,14 +167,9 @@ Tensor run_forward(const ConvProblem& p, std::int64_t spatial, const Tensor& inp
   }
   if (path == Path::Rows) {
     const std::int64_t rows = p.batch * p.out_size(), n = p.out_channels;
-    float* out = output.data<float>();
-    if (bias.defined()) {
-      parallel_for(0, rows, std::max<std::int64_t>(1, 65536 / n), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) std::copy_n(b.data<float>(), n, out + i * n);
-      });
-    }
     gemm(Gemm<float>{rows, n, p.in_channels, in.data<float>(), p.in_channels, 1, weight.data<float>(),
-                     weight.strides()[1], weight.strides()[0], out, n, 1.0F, bias.defined()});
+                     weight.strides()[1], weight.strides()[0], output.data<float>(), n, 1.0F, false,
+                     static_cast<const float*>(bias_data)});
     return output;
   }
   if (path == Path::Library) {

@@ -28,7 +28,7 @@ T* scratch(int slot, std::int64_t count) {
       if (data != nullptr) memory::release(data, size);
     }
   };
-  static thread_local Block blocks[2];
+  static thread_local Block blocks[3];
   Block& block = blocks[slot];
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
   if (block.size < bytes) {
@@ -49,6 +49,18 @@ constexpr std::int64_t kBlockM = 144;
 template <class T>
 constexpr std::int64_t kBlockN = sizeof(T) == 4 ? 256 : 128;
 
+// What the product of rows from i and columns from j is added to, in the first or a later pass over k.
+template <class T>
+struct Start {
+  const T* data;
+  std::int64_t ld;
+  Start(const Gemm<T>& g, std::int64_t i, std::int64_t j, bool first)
+      : data(g.accumulate || !first ? g.c + i * g.ldc + j
+             : g.bias == nullptr    ? nullptr
+                                    : g.bias + j),
+        ld(g.accumulate || !first ? g.ldc : 0) {}
+};
+
 template <class T>
 void scale(const Gemm<T>& g) {  // k == 0
   if (g.accumulate) return;
@@ -64,8 +76,9 @@ void run_packed_b(const Gemm<T>& g, const GemmTile<T>& tile) {
     for (std::int64_t j = 0; j < g.n; j += tile.nr) {
       const std::int64_t columns = std::min(tile.nr, g.n - j);
       tile.pack_b(panel, g.b + p * g.b_row + j * g.b_col, g.b_row, g.b_col, kc, columns);
+      const Start<T> start(g, 0, j, p == 0);
       tile.direct(g.m, columns, kc, g.a + p * g.a_col, g.a_row, g.a_col, panel, tile.nr, g.c + j, g.ldc, g.alpha,
-                  g.accumulate || p != 0);
+                  start.data, start.ld);
     }
   }
 }
@@ -85,15 +98,17 @@ void run_packed(const Gemm<T>& g, const GemmTile<T>& tile) {
       for (std::int64_t i = 0; i < g.m; i += mb) {
         const std::int64_t mc = std::min(mb, g.m - i);
         tile.pack_a(packed_a, g.a + i * g.a_row + p * g.a_col, g.a_row, g.a_col, mc, kc);
-        tile.packed(mc, nc, kc, packed_a, packed_b, g.c + i * g.ldc + j, g.ldc, g.alpha, g.accumulate || p != 0);
+        const Start<T> start(g, i, j, p == 0);
+        tile.packed(mc, nc, kc, packed_a, packed_b, g.c + i * g.ldc + j, g.ldc, g.alpha, start.data, start.ld);
       }
     }
   }
 }
 
 template <class T>
-void run_serial(const Gemm<T>& g) {
+void run_serial(Gemm<T> g) {
   const GemmTile<T>& tile = gemm_tile<T>();
+  if (g.m <= 16 || g.n <= 2 || g.k == 0) start_from_bias(g);
   if (g.k == 0) return scale(g);
   const bool b_rows = g.b_col == 1 || g.n == 1, b_columns = g.b_row == 1 || g.k == 1;
   if (g.m <= 2 && b_rows && g.n > 1) {
@@ -108,7 +123,8 @@ void run_serial(const Gemm<T>& g) {
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   if (work <= 96.0 * 96 * 96 && g.k <= kSmallK) {
     if (b_rows) {
-      return tile.direct(g.m, g.n, g.k, g.a, g.a_row, g.a_col, g.b, g.b_row, g.c, g.ldc, g.alpha, g.accumulate);
+      const Start<T> start(g, 0, 0, true);
+      return tile.direct(g.m, g.n, g.k, g.a, g.a_row, g.a_col, g.b, g.b_row, g.c, g.ldc, g.alpha, start.data, start.ld);
     }
     return run_packed_b(g, tile);
   }
@@ -119,7 +135,9 @@ void run_serial(const Gemm<T>& g) {
 template <class T>
 void run_threaded(const Gemm<T>& g) {
   const GemmTile<T>& tile = gemm_tile<T>();
-  const std::int64_t kb = std::min(g.k, kBlockK<T>), mb = kBlockM<T> / tile.mr * tile.mr;
+  // An even number of even blocks: two and four threads get equal shares.
+  const std::int64_t blocks_m = round_up((g.m + kBlockM<T> - 1) / kBlockM<T>, 2);
+  const std::int64_t kb = std::min(g.k, kBlockK<T>), mb = round_up((g.m + blocks_m - 1) / blocks_m, tile.mr);
   const std::int64_t wide = 2048, nb = kBlockN<T>;
   T* packed_b = scratch<T>(1, round_up(std::min(g.n, wide), tile.nr) * kb);
   for (std::int64_t jw = 0; jw < g.n; jw += wide) {
@@ -139,8 +157,9 @@ void run_threaded(const Gemm<T>& g) {
           tile.pack_a(packed_a, g.a + i * g.a_row + p * g.a_col, g.a_row, g.a_col, mc, kc);
           for (std::int64_t q = 0; q < blocks; ++q) {
             const std::int64_t j = q * nb, nc = std::min(nb, nw - j);
-            tile.packed(mc, nc, kc, packed_a, packed_b + j * kc, g.c + i * g.ldc + jw + j, g.ldc, g.alpha,
-                        g.accumulate || p != 0);
+            const Start<T> start(g, i, jw + j, p == 0);
+            tile.packed(mc, nc, kc, packed_a, packed_b + j * kc, g.c + i * g.ldc + jw + j, g.ldc, g.alpha, start.data,
+                        start.ld);
           }
         }
       });
@@ -167,6 +186,46 @@ void run_combine(const Gemm<T>& g) {
   }
 }
 
+// A small C from a long k (gradients of weights): k is cut into chunks by size, whose products are added in order.
+template <class T>
+constexpr std::int64_t kLongK = 2048;
+template <class T>
+bool is_long(const Gemm<T>& g) {
+  return g.k >= 2 * kLongK<T> && g.m * g.n <= 131072 && g.k >= 8 * std::max(g.m, g.n) && g.m > 16 && g.n > 2;
+}
+
+template <class T>
+void run_long(const Gemm<T>& g) {
+  const std::int64_t most = 64;  // chunks: bounds the memory for their results
+  const std::int64_t chunks = std::min(most, g.k / kLongK<T> / 2 * 2), size = (g.k + chunks - 1) / chunks;
+  T* parts = scratch<T>(2, chunks * g.m * g.n);
+  parallel_for(0, chunks, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+      Gemm<T> part = g;
+      const std::int64_t p = std::min(g.k, chunk * size);
+      part.k = std::min(g.k, p + size) - p;
+      part.a += p * g.a_col;
+      part.b += p * g.b_row;
+      part.c = parts + chunk * g.m * g.n;
+      part.ldc = g.n;
+      part.accumulate = false;
+      part.bias = nullptr;
+      run_serial(part);
+    }
+  });
+  parallel_for(0, g.m, std::max<std::int64_t>(1, 32768 / (g.n * chunks)), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Start<T> start(g, i, 0, true);
+      T* row = g.c + i * g.ldc;
+      for (std::int64_t j = 0; j < g.n; ++j) {
+        T total = parts[i * g.n + j];
+        for (std::int64_t chunk = 1; chunk < chunks; ++chunk) total += parts[(chunk * g.m + i) * g.n + j];
+        row[j] = start.data == nullptr ? total : start.data[j] + total;
+      }
+    }
+  });
+}
+
 template <class T>
 void transpose(Gemm<T>& g) {  // C^T = B^T A^T
   std::swap(g.m, g.n);
@@ -178,6 +237,7 @@ void transpose(Gemm<T>& g) {  // C^T = B^T A^T
 template <class T>
 void run(Gemm<T> g) {
   if (g.m == 0 || g.n == 0) return;
+  if (g.m <= 16 || g.n <= 2 || g.k == 0) start_from_bias(g);
   if (g.n == 1 && g.ldc == 1 && g.m > 1) {  // a column of C is as well a row: fewer kernels to care about
     transpose(g);
     g.ldc = g.n;
@@ -193,6 +253,7 @@ void run(Gemm<T> g) {
                           g.alpha, g.accumulate);
     });
   }
+  if (is_long(g)) return run_long(g);
   if (g.m <= kBlockM<T>) {  // one block of rows: split the columns, nothing is packed twice
     const std::int64_t grain =
         std::clamp<std::int64_t>(round_up(static_cast<std::int64_t>(4e6 / (double(g.m) * double(g.k))), 64), 64, 1024);
@@ -201,6 +262,7 @@ void run(Gemm<T> g) {
       part.n = end - begin;
       part.b += begin * g.b_col;
       part.c += begin;
+      if (g.bias != nullptr) part.bias += begin;
       run_serial(part);
     });
   }

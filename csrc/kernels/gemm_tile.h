@@ -12,12 +12,14 @@ struct GemmTile {
   // Packed panels: A as [m/mr][k][mr], B as [n/nr][k][nr], zero-padded. Strides in elements.
   void (*pack_a)(T* packed, const T* a, std::int64_t row, std::int64_t col, std::int64_t m, std::int64_t k) noexcept;
   void (*pack_b)(T* packed, const T* b, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t n) noexcept;
-  // C[m, n] = alpha * A B (+ C): packed panels in, row-major C out.
+  // C[m, n] = alpha * A B (+ start): packed panels in, row-major C out. start, of row stride start_ld, is null, C
+  // itself or, with row stride 0, one row for all.
   void (*packed)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, std::int64_t ldc,
-                 T alpha, bool accumulate) noexcept;
+                 T alpha, const T* start, std::int64_t start_ld) noexcept;
   // The same without packing: A of any strides, B row-major. n may be anything, k at most kSmallK.
   void (*direct)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t row, std::int64_t col,
-                 const T* b, std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept;
+                 const T* b, std::int64_t ldb, T* c, std::int64_t ldc, T alpha, const T* start,
+                 std::int64_t start_ld) noexcept;
   // C[i, j] = alpha * dot(A[i, :], B[j, :]) (+ C): both contiguous along k. For few rows of A.
   void (*dots)(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b,
                std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept;

@@ -237,7 +237,7 @@ Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, 
   return result;
 }
 
-// y = x W^T + b, one pass: rows of the result start as the bias.
+// y = x W^T + b in one pass.
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   check(input.dim() >= 1 && (weight.dim() == 2 || weight.dim() == 1),
         "linear: expected input with at least 1 dimension and weight with 1 or 2, got shapes ", input.sizes(), " and ",
@@ -264,21 +264,26 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     flat = contiguous(input);
     row = k;
   }
-  if (bias.defined()) {
-    const std::int64_t step = bias.numel() == 1 ? 0 : bias.strides()[0];
-    dispatch_size(result.dtype(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* source = bias.data<T>();
-      T* out = result.data<T>();
-      for (std::int64_t j = 0; j < n; ++j) out[j] = source[j * step];
-      parallel_for(1, rows, std::max<std::int64_t>(1, 65536 / n), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) std::copy_n(out, n, out + i * n);
-      });
-    });
+  const MatrixView x{flat.data(), row, flat.strides().back()},
+      w{weight.data(), weight.strides().back(), weight.dim() == 2 ? weight.strides()[0] : 0};
+  if (!bias.defined()) {
+    matrix_product(input.dtype(), rows, n, k, x, w, result.data(), n, 1, false);
+    return result;
   }
-  matrix_product(input.dtype(), rows, n, k, {flat.data(), row, flat.strides().back()},
-                 {weight.data(), weight.strides().back(), weight.dim() == 2 ? weight.strides()[0] : 0}, result.data(),
-                 n, 1, bias.defined());
+  const Tensor start = contiguous(expand_to(bias, {n}, "linear"));
+  dispatch_all(result.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      gemm(Gemm<T>{rows, n, k, static_cast<const T*>(x.data), x.row, x.col, static_cast<const T*>(w.data), w.row, w.col,
+                   result.data<T>(), n, T(1), false, start.data<T>()});
+    } else {
+      T* out = result.data<T>();
+      parallel_for(0, rows, std::max<std::int64_t>(1, 65536 / n), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) std::copy_n(start.data<T>(), n, out + i * n);
+      });
+      matrix_product(input.dtype(), rows, n, k, x, w, out, n, 1, true);
+    }
+  });
   return result;
 }
 

@@ -65,7 +65,7 @@ class PackedMatrix {
         const std::int64_t j = panel * tile_.nr, columns = std::min(tile_.nr, n_ - j);
         for (std::int64_t p = 0; p < k_; p += kSmallK) {
           tile_.direct(m, columns, std::min(kSmallK, k_ - p), a + p, lda, 1,
-                       data_.data() + panel * tile_.nr * k_ + p * tile_.nr, tile_.nr, c + j, ldc, T(1), true);
+                       data_.data() + panel * tile_.nr * k_ + p * tile_.nr, tile_.nr, c + j, ldc, T(1), c + j, ldc);
         }
       }
     });

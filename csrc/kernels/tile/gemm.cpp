@@ -36,10 +36,10 @@ inline void store(T* p, typename VecOf<T>::type v) {
   *reinterpret_cast<typename VecOf<T>::loose*>(p) = v;
 }
 
-// C[R, NV vectors] = alpha * A B (+ C). a(r, p) = a[r * row + p * col]; the packed form knows its strides.
+// C[R, NV vectors] = alpha * A B (+ start). a(r, p) = a[r * row + p * col]; the packed form knows its strides.
 template <class T, int R, int NV, bool kPacked>
 void micro(std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const T* b, std::int64_t ldb, T* c,
-           std::int64_t ldc, T alpha, bool accumulate) {
+           std::int64_t ldc, T alpha, const T* start, std::int64_t start_ld) {
   using V = typename VecOf<T>::type;
   constexpr int W = kWidth<T>;
   V acc[R][NV];
@@ -67,7 +67,7 @@ void micro(std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const
 #pragma GCC unroll 4
     for (int v = 0; v < NV; ++v) {
       V value = acc[r][v] * alpha;
-      if (accumulate) value += load(c + r * ldc + v * W);
+      if (start != nullptr) value += load(start + r * start_ld + v * W);
       store(c + r * ldc + v * W, value);
     }
   }
@@ -75,7 +75,11 @@ void micro(std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const
 
 template <class T>
 using Micro = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, T,
-                       bool);
+                       const T*, std::int64_t);
+template <class T>
+const T* at(const T* start, std::int64_t offset) {
+  return start == nullptr ? nullptr : start + offset;
+}
 
 template <class T, int NV, bool kPacked, int R = kRows>
 Micro<T> micro_for(std::int64_t rows) {
@@ -87,18 +91,18 @@ Micro<T> micro_for(std::int64_t rows) {
 // A tile at the right edge: computed into a full-width buffer, of which only n columns are kept.
 template <class T>
 void write_edge(const T* tile, std::int64_t ld, std::int64_t m, std::int64_t n, T* c, std::int64_t ldc, T alpha,
-                bool accumulate) {
+                const T* start, std::int64_t start_ld) {
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       const T value = tile[i * ld + j] * alpha;
-      c[i * ldc + j] = accumulate ? c[i * ldc + j] + value : value;
+      c[i * ldc + j] = start == nullptr ? value : start[i * start_ld + j] + value;
     }
   }
 }
 
 template <class T>
 void packed(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, std::int64_t ldc, T alpha,
-            bool accumulate) noexcept {
+            const T* start, std::int64_t start_ld) noexcept {
   constexpr std::int64_t NR = 2 * kWidth<T>;
   alignas(64) T edge[kRows * NR];
   for (std::int64_t j = 0; j < n; j += NR, b += NR * k) {
@@ -107,15 +111,16 @@ void packed(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T*
     for (std::int64_t i = 0; i < m; i += kRows, panel += kRows * k) {
       const std::int64_t rows = m - i < kRows ? m - i : kRows;
       T* out = c + i * ldc + j;
+      const T* from = at(start, i * start_ld + j);
       if (columns == NR) {
         if (rows == kRows) {
-          micro<T, kRows, 2, true>(k, panel, 0, 0, b, 0, out, ldc, alpha, accumulate);
+          micro<T, kRows, 2, true>(k, panel, 0, 0, b, 0, out, ldc, alpha, from, start_ld);
         } else {
-          micro_for<T, 2, true>(rows)(k, panel, 0, 0, b, 0, out, ldc, alpha, accumulate);
+          micro_for<T, 2, true>(rows)(k, panel, 0, 0, b, 0, out, ldc, alpha, from, start_ld);
         }
       } else {
-        micro_for<T, 2, true>(rows)(k, panel, 0, 0, b, 0, edge, NR, T(1), false);
-        write_edge<T>(edge, NR, rows, columns, out, ldc, alpha, accumulate);
+        micro_for<T, 2, true>(rows)(k, panel, 0, 0, b, 0, edge, NR, T(1), nullptr, 0);
+        write_edge<T>(edge, NR, rows, columns, out, ldc, alpha, from, start_ld);
       }
     }
   }
@@ -123,23 +128,28 @@ void packed(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T*
 
 template <class T, int NV>
 void direct_columns(std::int64_t m, std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const T* b,
-                    std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) {
+                    std::int64_t ldb, T* c, std::int64_t ldc, T alpha, const T* start, std::int64_t start_ld) {
   // Even blocks: 16 rows as 8 and 8, since a tile of 4 rows would wait for its own sums.
   const std::int64_t blocks = (m + kRows - 1) / kRows, size = (m + blocks - 1) / blocks;
   const Micro<T> whole = micro_for<T, NV, false>(size);
   std::int64_t i = 0;
-  for (; i + size <= m; i += size) whole(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, accumulate);
-  if (i < m) micro_for<T, NV, false>(m - i)(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, accumulate);
+  for (; i + size <= m; i += size)
+    whole(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, at(start, i * start_ld), start_ld);
+  if (i < m)
+    micro_for<T, NV, false>(m - i)(k, a + i * row, row, col, b, ldb, c + i * ldc, ldc, alpha, at(start, i * start_ld),
+                                   start_ld);
 }
 
 template <class T>
 void direct(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t row, std::int64_t col, const T* b,
-            std::int64_t ldb, T* c, std::int64_t ldc, T alpha, bool accumulate) noexcept {
+            std::int64_t ldb, T* c, std::int64_t ldc, T alpha, const T* start, std::int64_t start_ld) noexcept {
   constexpr std::int64_t W = kWidth<T>;
   if (m <= 0) return;
   std::int64_t j = 0;
-  for (; j + 2 * W <= n; j += 2 * W) direct_columns<T, 2>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, accumulate);
-  for (; j + W <= n; j += W) direct_columns<T, 1>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, accumulate);
+  for (; j + 2 * W <= n; j += 2 * W)
+    direct_columns<T, 2>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, at(start, j), start_ld);
+  for (; j + W <= n; j += W)
+    direct_columns<T, 1>(m, k, a, row, col, b + j, ldb, c + j, ldc, alpha, at(start, j), start_ld);
   if (j == n) return;
   // Fewer columns than a vector: a zero-padded copy of them, since loads past the last row's end are not ours to make.
   const std::int64_t rest = n - j;
@@ -150,8 +160,8 @@ void direct(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int
   alignas(64) T edge[kRows * W];
   for (std::int64_t i = 0; i < m; i += kRows) {
     const std::int64_t rows = m - i < kRows ? m - i : kRows;
-    micro_for<T, 1, false>(rows)(k, a + i * row, row, col, tail, W, edge, W, T(1), false);
-    write_edge<T>(edge, W, rows, rest, c + i * ldc + j, ldc, alpha, accumulate);
+    micro_for<T, 1, false>(rows)(k, a + i * row, row, col, tail, W, edge, W, T(1), nullptr, 0);
+    write_edge<T>(edge, W, rows, rest, c + i * ldc + j, ldc, alpha, at(start, i * start_ld + j), start_ld);
   }
 }
 
@@ -176,11 +186,18 @@ inline void transpose4(const double* source, std::int64_t stride, double* target
   }
 }
 
+template <class T, int kLanes>
+void copy_lanes(T* out, const T* source, std::int64_t along, std::int64_t k) {
+  for (std::int64_t p = 0; p < k; ++p) __builtin_memcpy(out + p * kLanes, source + p * along, kLanes * sizeof(T));
+}
+
 // Panel of `width` lanes (rows of A, columns of B): packed[p * width + lane] = source[lane * step + p * along].
 template <class T>
 void pack_panel(T* out, const T* source, std::int64_t step, std::int64_t along, std::int64_t lanes, std::int64_t width,
                 std::int64_t k) {
   if (step == 1) {
+    if (lanes == kRows && width == kRows) return copy_lanes<T, kRows>(out, source, along, k);
+    if (lanes == 2 * kWidth<T> && width == lanes) return copy_lanes<T, 2 * kWidth<T>>(out, source, along, k);
     for (std::int64_t p = 0; p < k; ++p) {
       std::int64_t lane = 0;
       for (; lane < lanes; ++lane) out[p * width + lane] = source[p * along + lane];
