@@ -10,6 +10,7 @@ from .complex_ops import *
 from .conv import *
 from .convert import *
 from .create import *
+from .distance import *
 from .embedding import *
 from .einsum import *
 from .exp_log import *

@@ -35,7 +35,8 @@ _COMPOSED = {
         "rnn": "lstm rnn_relu rnn_tanh",
     },
     FLOAT32: {
-        "linalg_misc": "cdist linalg_cond linalg_matrix_rank linalg_tensorinv linalg_tensorsolve",
+        "distance": "cdist",
+        "linalg_misc": "linalg_cond linalg_matrix_rank linalg_tensorinv linalg_tensorsolve",
         "linalg_ops": """cholesky cholesky_inverse cholesky_solve inverse linalg_cholesky linalg_inv linalg_solve lu
             lu_solve triangular_solve""",
         "linalg_spectral": """linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_lstsq linalg_svd
@@ -45,7 +46,7 @@ _COMPOSED = {
         "pad": "pad",
         "resample": "grid_sampler",
         "spectral": "stft",
-        "statistics": "cdist nanquantile quantile",
+        "statistics": "nanquantile quantile",
         "triangle": "trace",
     },
     PLAIN: {"linalg_misc": "matrix_exp", "matmul": "addr bilinear", "rnn": "gru"},

@@ -3,14 +3,13 @@
 import math
 
 from .. import _C
-from .linalg_norms import check_norm_dtype, linalg_matrix_norm, linalg_vector_norm
+from .linalg_norms import check_norm_dtype, linalg_matrix_norm
 from .linalg_ops import eye_like, linalg_inv, linalg_inv_ex, linalg_solve
 from .linalg_spectral import linalg_eigvalsh, linalg_svdvals, rank_threshold
 from .matmul import matmul
 from .registry import composite
 
 __all__ = [
-    "cdist",
     "cross",
     "matrix_exp",
     "matrix_power",
@@ -335,30 +334,3 @@ def linalg_tensorsolve(A, B, dims=None):
             f"but got {_size_product(shape)} != {_size_product(A.shape[: B.dim()])}"
         )
     return linalg_solve(A.reshape(B.numel(), _size_product(shape)), B.reshape(-1)).reshape(shape)
-
-
-@composite()
-def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """Distances between two sets of vectors: (*, m, d) and (*, n, d) to (*, m, n).
-
-    Args:
-        x1, x2: float, same dtype; leading dims broadcast.
-        p: order of the norm, 0 or more.
-        compute_mode: whether p = 2 may go through a matrix product; accepted, the plain differences are always used.
-    """
-    if x1.dim() < 2 or x2.dim() < 2:
-        raise RuntimeError(
-            f"cdist only supports at least 2D tensors, X1 got: {x1.dim()}D and X2 got: {x2.dim()}D"
-        )
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
-    if p < 0:
-        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
-    if not x1.is_floating_point() or not x2.is_floating_point():
-        raise RuntimeError(
-            f"cdist only supports floating-point dtypes, X1 got: {x1.dtype}, X2 got: {x2.dtype}"
-        )
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return linalg_vector_norm(difference, p, [-1])

@@ -7,14 +7,12 @@ from .sort import sort
 
 __all__ = [
     "allclose",
-    "cdist",
     "corrcoef",
     "cosine_similarity",
     "cov",
     "dist",
     "nanquantile",
     "pairwise_distance",
-    "pdist",
     "quantile",
     "std",
     "std_mean",
@@ -337,36 +335,6 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         _floored(vector_norm(x2, 2, dim, True), eps),
     )
     return ((x1 / n1) * (x2 / n2)).sum(dim)
-
-
-@composite
-def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """p-norm distance of each row of x1 to each row of x2: (*, m, d) and (*, n, d) give (*, m, n)."""
-    if x1.dim() < 2 or x2.dim() < 2:
-        raise RuntimeError(
-            f"cdist only supports at least 2D tensors, got {x1.dim()}D and {x2.dim()}D"
-        )
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    return vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
-
-
-@composite
-def pdist(input, p=2.0):
-    """p-norm distances of all pairs of rows (i < j) of a matrix, in row-major order."""
-    from .triangle import triu_indices
-
-    if input.dim() != 2:
-        raise RuntimeError("pdist only supports 2D tensors")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    n = input.shape[0]
-    first, second = triu_indices(n, n, 1)
-    return vector_norm(input.index_select(0, first) - input.index_select(0, second), p, -1)
 
 
 @composite(methods=("allclose",))

@@ -49,11 +49,6 @@ def cosine(a, b, dim=1, eps=1e-8):
     return (a * b).sum(dim) / (p_norm(a, 2, dim) * p_norm(b, 2, dim))
 
 
-def pdist(x, p=2.0):
-    first, second = np.triu_indices(len(x), 1)
-    return p_norm(x[first] - x[second], p)
-
-
 SPECS = [
     # The square of a deviation doubles its relative error.
     OpSpec("var", var, SPREAD, dtypes=(*HALVES, *FLOATING, *COMPLEX), k=8, errors=BAD),
@@ -122,26 +117,6 @@ SPECS = [
         case_samples(((3, 4), Shape((3, 4))), ((5,), Shape((5,)), 3)),
         k=16,
         errors=[Case(args=(np.zeros(3), np.zeros(4)), match="broadcast")],
-    ),
-    OpSpec(
-        "cdist",
-        lambda a, b, p=2.0: p_norm(a[..., :, None, :] - b[..., None, :, :], p),
-        case_samples(
-            ((4, 3), Shape((5, 3))),
-            ((2, 4, 3), Shape((2, 2, 3)), 1.0),
-            ((4, 3), Shape((5, 3)), np.inf),
-        ),
-        k=16,
-        views=False,
-        errors=[Case(args=(np.zeros((2, 3)), np.zeros((2, 4))), match="columns")],
-    ),
-    OpSpec(
-        "nn.functional.pdist",
-        pdist,
-        case_samples(((4, 3),), ((5, 2), 3.0)),
-        k=16,
-        views=False,
-        errors=[Case(args=(np.zeros(3),), match="2D")],
     ),
     OpSpec(
         "nn.functional.pairwise_distance",

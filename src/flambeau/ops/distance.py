@@ -1,0 +1,131 @@
+"""Distances between rows: cdist and pdist. Of pairs of vectors (dist, pairwise_distance): statistics.py."""
+
+from .registry import composite, native
+from .triangle import triu_indices
+from .view import broadcast_shapes
+
+__all__ = ["cdist", "pdist"]
+
+# Rows above which a matrix product pays for p = 2, as PyTorch counts.
+_MANY_ROWS = 25
+_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": True,
+    "donot_use_mm_for_euclid_dist": False,
+}
+
+cdist_rows = native(
+    "cdist_rows(Tensor x1, Tensor x2, float p) -> Tensor",
+    doc="""Distances of the rows of x1 (*, m, d) to those of x2 (*, n, d), summed up from their differences.""",
+)
+
+
+@cdist_rows.vjp
+def _(grad, result, x1, x2, p, needs):
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)  # (*, m, n, d)
+    if p == 0:
+        return difference.new_zeros(x1.shape), difference.new_zeros(x2.shape)
+    grad, result = grad.unsqueeze(-1), result.unsqueeze(-1)
+    if p == 1:
+        slope = grad * difference.sign()
+    elif p == 2:
+        slope = (grad / result).masked_fill(result == 0, 0) * difference
+    elif p == float("inf"):
+        slope = grad * difference.sign() * (difference.abs() == result)
+    else:
+        # At equal elements the slope is 0 for every p, as PyTorch has it: no powers of 0.
+        equal = difference == 0
+        size = difference.abs().masked_fill(equal, 1)
+        scale = (grad / result.masked_fill(result == 0, 1) ** (p - 1)).masked_fill(result == 0, 0)
+        slope = (scale * size ** (p - 1) * difference.sign()).masked_fill(equal, 0)
+    return slope.sum(-2) if needs[0] else None, -slope.sum(-3) if needs[1] else None
+
+
+cdist_euclidean = native(
+    "cdist_euclidean(Tensor x1, Tensor x2) -> Tensor",
+    doc="""Euclidean distances of the rows of x1 (*, m, d) to those of x2 (*, n, d), by a matrix product.""",
+)
+
+
+@cdist_euclidean.vjp
+def _(grad, result, x1, x2, needs):
+    ratio = (grad / result).masked_fill(result == 0, 0)  # (*, m, n)
+    return (
+        x1 * ratio.sum(-1, True) - ratio @ x2 if needs[0] else None,
+        x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT @ x1 if needs[1] else None,
+    )
+
+
+def _check_rows(x1, x2, p):
+    if x1.dim() < 2 or x2.dim() < 2:
+        raise RuntimeError(
+            f"cdist only supports at least 2D tensors, X1 got: {x1.dim()}D and X2 got: {x2.dim()}D"
+        )
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if not x.is_floating_point():
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype}")
+
+
+@composite
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """Distances between two sets of vectors: (*, m, d) and (*, n, d) to (*, m, n).
+
+    out[i, j] = (sum over k of |x1[i, k] - x2[j, k]| ** p) ** (1 / p); for p = 0 the number of unequal elements, for
+    infinity the largest difference.
+
+    Args:
+        x1, x2: float, same dtype; leading dims broadcast.
+        p: order of the norm, 0 or more.
+        compute_mode: whether p = 2 goes through a matrix product, which is fast but loses digits between near rows:
+            use_mm_for_euclid_dist, donot_use_mm_for_euclid_dist, or use_mm_for_euclid_dist_if_necessary (with more
+            than 25 rows on either side).
+    Raises:
+        RuntimeError: other dtypes, different numbers of columns, negative p.
+        ValueError: another compute_mode.
+    Differentiable in x1 and x2; the slope at equal rows is 0.
+    Example:
+        >>> cdist(tensor([[0.0, 0.0]]), tensor([[3.0, 4.0], [1.0, 0.0]]))
+        tensor([[5., 1.]])
+    """
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    _check_rows(x1, x2, p)
+    if x1.shape[:-2] != x2.shape[:-2]:
+        leading = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+        x1 = x1.expand((*leading, *x1.shape[-2:]))
+        x2 = x2.expand((*leading, *x2.shape[-2:]))
+    product = _MODES[compute_mode]
+    if product is None:
+        product = x1.shape[-2] > _MANY_ROWS or x2.shape[-2] > _MANY_ROWS
+    if p == 2 and product:
+        return cdist_euclidean(x1, x2)
+    return cdist_rows(x1, x2, float(p))
+
+
+@composite
+def pdist(input, p=2.0):
+    """p-norm distances of all pairs of rows (i < j) of a matrix, in row-major order.
+
+    Args:
+        input: float, shape (n, d).
+        p: order of the norm, 0 or more; see cdist.
+    Returns:
+        Shape (n (n - 1) / 2,).
+    Raises:
+        RuntimeError: input is not a matrix, or p is negative.
+    Differentiable in input.
+    """
+    if input.dim() != 2:
+        raise RuntimeError("pdist only supports 2D tensors")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    n = input.shape[0]
+    first, second = triu_indices(n, n, 1)
+    # All n^2 distances cost less than picking the rows of the pairs.
+    return cdist_rows(input, input, float(p)).flatten().index_select(0, first * n + second)
