@@ -422,3 +422,64 @@ def test_deepcopy_keeps_grad_class_and_attributes():
 def test_copy_shares_memory():
     x = flambeau.ones(2)
     assert copy.copy(x).data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_other_kinds_of_tensors_survive(zipped):
+    parameter = flambeau.nn.Parameter(flambeau.ones(2))
+    parameter.note = 3
+    value = {
+        "coo": flambeau.eye(3).to_sparse(),
+        "csr": flambeau.eye(3).to_sparse_csr(),
+        "bsc": flambeau.eye(4).to_sparse_bsc((2, 2)),
+        "half": flambeau.ones(2, 3, dtype=flambeau.complex64).to(flambeau.complex32),
+        "parameter": parameter,
+        "set": frozenset({1, 2}),
+    }
+    if not zipped:
+        del value["half"]  # the older format has no bytes without a dtype
+    stream = io.BytesIO()
+    flambeau.save(value, stream, _use_new_zipfile_serialization=zipped)
+    stream.seek(0)
+    found = flambeau.load(stream)
+    for name in ("coo", "csr", "bsc"):
+        assert found[name].layout == value[name].layout
+        assert flambeau.equal(found[name].to_dense(), value[name].to_dense())
+    if zipped:
+        assert found["half"].dtype == flambeau.complex32
+        assert found["half"].tolist() == value["half"].tolist()
+    assert found["parameter"].note == 3
+    assert found["set"] == {1, 2}
+
+
+def test_half_complex_numbers_are_saved_as_pytorch_does():
+    stream = io.BytesIO()
+    flambeau.save(flambeau.ones(3, dtype=flambeau.complex64).to(flambeau.complex32), stream)
+    with zipfile.ZipFile(stream) as archive:
+        pickled = archive.read("archive/data.pkl")
+    assert b"torch._utils\n_rebuild_tensor_v3" in pickled
+    assert b"_complex32" not in pickled
+
+
+def test_bad_indices_in_the_older_format_are_errors():
+    stream = io.BytesIO()
+    tensor = flambeau.sparse_coo_tensor(flambeau.tensor([[0, 2]]), flambeau.ones(2), (3,))
+    flambeau.save(tensor, stream, _use_new_zipfile_serialization=False)
+    data = stream.getvalue()
+    good = (2).to_bytes(8, "little")
+    assert data.count(good + (2).to_bytes(8, "little")) <= 1
+    place = data.rindex((0).to_bytes(8, "little") + good) + 8
+    with pytest.raises(RuntimeError, match="size is inconsistent with indices"):
+        flambeau.load(io.BytesIO(data[:place] + (9).to_bytes(8, "little") + data[place + 8 :]))
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_what_a_file_asks_for_can_be_listed(protocol, tmp_path):
+    flambeau.save({"w": flambeau.ones(2)}, tmp_path / "plain.pt", pickle_protocol=protocol)
+    assert flambeau.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "plain.pt") == []
+    module = flambeau.nn.Sequential(flambeau.nn.Linear(2, 2))
+    flambeau.save(module, tmp_path / "module.pt", pickle_protocol=protocol)
+    found = flambeau.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "module.pt")
+    assert "torch.nn.modules.linear.Linear" in found
+    with pytest.raises(ValueError, match="zip format"):
+        flambeau.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(b"abc"))

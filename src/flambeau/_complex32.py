@@ -20,8 +20,19 @@ class HalfPairs(Payload):
         return ops.view_as_complex(self.parts.to(_C.float32))
 
     def reduce(self, tensor):
-        """Rebuilt over its parts."""
-        return from_parts, (self.parts,)
+        """As PyTorch pickles it: bytes, and sizes in elements."""
+        from collections import OrderedDict
+
+        from ._utils import _rebuild_tensor_v3
+
+        parts = self.parts
+        steps = (*parts.stride()[:-1], parts.storage_offset())
+        if parts.stride(-1) != 1 or any(step % 2 for step in steps):
+            parts = parts.contiguous()
+        stride = tuple(step // 2 for step in parts.stride()[:-1])
+        offset, size = parts.storage_offset() // 2, tuple(parts.shape[:-1])
+        args = (parts.untyped_storage(), offset, size, stride, False, OrderedDict(), _C.complex32)
+        return _rebuild_tensor_v3, args
 
     def assign(self, target, result):
         """Write through to every alias: the parts are shared, unlike those of other kinds."""

@@ -5,9 +5,11 @@ Files name these functions: their arguments are untrusted and are checked here o
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 import flambeau
@@ -57,10 +59,20 @@ def _rebuild_tensor_v3(
     dtype: Any,
     metadata: Any = None,
 ) -> Any:
+    if dtype is flambeau.complex32:
+        return _rebuild_complex32(storage, storage_offset, size, stride)
     typed = TypedStorage(wrap_storage=storage.untyped(), dtype=dtype)
     return _rebuild_tensor_v2(
         typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata
     )
+
+
+def _rebuild_complex32(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
+    from ._complex32 import from_parts
+
+    halves = TypedStorage(wrap_storage=storage.untyped(), dtype=flambeau.float16)
+    strides = (*(2 * step for step in stride), 1)
+    return from_parts(_rebuild_tensor(halves, 2 * storage_offset, (*size, 2), strides))
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
@@ -83,10 +95,36 @@ def _rebuild_qtensor(
     return rebuild_from_storage(storage, storage_offset, size, stride, parameters)
 
 
-def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
-    from .sparse._storage import rebuilt
+# While a file is read whose storages come after the pickle: what to check when they are there.
+_unchecked_sparse: list[Any] | None = None
 
-    return rebuilt(layout, data)
+
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    from .sparse import _storage
+
+    if _unchecked_sparse is None:
+        return _storage.rebuilt(layout, data)
+    _unchecked_sparse.append((layout, data))
+    return _storage.rebuilt_unchecked(layout, data)
+
+
+@contextlib.contextmanager
+def checking_sparse_later() -> Iterator[Any]:
+    """Context in which sparse tensors are rebuilt unchecked; gives a function that checks them."""
+    global _unchecked_sparse
+    before, _unchecked_sparse = _unchecked_sparse, []
+    waiting = _unchecked_sparse
+
+    def check() -> None:
+        from .sparse import _storage
+
+        for layout, data in waiting:
+            _storage.rebuilt(layout, data)
+
+    try:
+        yield check
+    finally:
+        _unchecked_sparse = before
 
 
 _rebuild_sparse_csr_tensor = _rebuild_sparse_tensor  # what PyTorch 1.9 to 1.12 called

@@ -21,7 +21,7 @@ import flambeau
 from . import _C, _utils
 from .archive.atomic import atomic_write
 from .archive.pickler import Pickler, our_name, torch_name
-from .archive.unpickler import SafeUnpickler, UnpicklingError, UnsafePickleError
+from .archive.unpickler import SafeUnpickler, UnpicklingError, UnsafePickleError, named_globals
 from .archive.zip import ArchiveReader, ArchiveWriter, is_zip
 from .storage import STORAGE_NAMES, TypedStorage, UntypedStorage
 
@@ -30,6 +30,7 @@ __all__ = [
     "clear_safe_globals",
     "default_restore_location",
     "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
     "load",
     "register_package",
     "safe_globals",
@@ -78,7 +79,7 @@ def _keyed(make: Callable[[Any], Any]) -> Callable[..., Any]:
     def build(items: Any = ()) -> Any:
         pairs = items.items() if isinstance(items, dict) else items
         for item in pairs:
-            _check_key(item[0] if make is not set else item)
+            _check_key(item if make in (set, frozenset) else item[0])
         return make(items)
 
     return build
@@ -103,6 +104,15 @@ def _rebuild_subclass(func: Any, cls: Any, args: Any, state: Any) -> Any:
     return _utils._rebuild_from_type_v2(func, cls, args, state if isinstance(state, dict) else {})
 
 
+def _rebuild_parameter_with_state(
+    data: Any, requires_grad: bool, backward_hooks: Any, state: Any
+) -> Any:
+    cls = flambeau.nn.Parameter
+    if not isinstance(state, dict) or any(hasattr(cls, str(name)) for name in state):
+        raise ValueError("expected attributes that do not replace those of Parameter")
+    return _utils._rebuild_parameter_with_state(data, requires_grad, backward_hooks, state)
+
+
 def _safe_table() -> dict[str, Any]:
     table: dict[str, Any] = {
         "torch.Tensor": flambeau.Tensor,
@@ -114,12 +124,15 @@ def _safe_table() -> dict[str, Any]:
         "torch.storage.TypedStorage": TypedStorage,
         "torch.serialization._get_layout": _get_layout,
         "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
+        "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+        "torch.complex32": flambeau.complex32,
         "collections.OrderedDict": _keyed(OrderedDict),
         "collections.Counter": _keyed(Counter),
         "collections.defaultdict": _defaultdict,
         "_codecs.encode": _encode,
         "builtins.bytearray": _bytearray,
         "builtins.set": _keyed(set),
+        "builtins.frozenset": _keyed(frozenset),
         "builtins.complex": complex,
         **{
             f"builtins.{cls.__name__}": _Factory(cls) for cls in (list, dict, int, float, str, bool)
@@ -143,6 +156,8 @@ def _safe_table() -> dict[str, Any]:
         table[f"torch.{name}"] = getattr(flambeau, name)
     for name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
         table[f"torch.{name}"] = getattr(flambeau, name)
+        if name.startswith("channels"):  # what pickles of PyTorch's memory formats say
+            table[f"torch._utils.torch.{name}"] = getattr(flambeau, name)
     return table
 
 
@@ -153,6 +168,11 @@ class _StorageType:
         self.name = name
 
 
+# Of tensors in PyTorch; here they can only be named.
+_NAMED_DTYPES = frozenset(
+    f"torch.{name}"
+    for name in "uint16 uint32 uint64 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu".split()
+)
 _table: dict[str, Any] = {}
 _user_globals: dict[str, Any] = {}
 
@@ -204,9 +224,36 @@ def _find_safe(module: str, name: str) -> Any:
         return _user_globals[full]
     if full in _table:
         return _table[full]
+    if full in _NAMED_DTYPES:
+        raise UnpicklingError(f"expected a dtype that tensors have here, got {full}")
     if full == "torch.nn.parameter.Parameter":  # not in the table: most files don't need nn
         return flambeau.nn.Parameter
     raise UnsafePickleError(full)
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """Return the functions and classes that a file names and weights_only=True doesn't allow; nothing of it runs.
+
+    Args:
+        f: path or binary file object of a file in the zip format.
+    """
+    if isinstance(f, str | os.PathLike):
+        with open(f, "rb") as file:
+            return get_unsafe_globals_in_checkpoint(file)
+    if not is_zip(f):
+        raise ValueError(
+            "get_unsafe_globals_in_checkpoint: expected a file in the zip format that save writes"
+        )
+    archive = ArchiveReader(f)
+    if "constants.pkl" in archive:
+        raise ValueError("Expected input to be a checkpoint, got a TorchScript archive")
+    unsafe = []
+    for module, name in named_globals(archive.read("data.pkl")):
+        try:
+            _find_safe(module, name)
+        except UnpicklingError:
+            unsafe.append(f"{module}.{name}")
+    return sorted(set(unsafe))
 
 
 def _is_user_class(cls: type) -> bool:
@@ -506,6 +553,20 @@ def _load_legacy(
 
     storages = _Storages(read, map_location)
     plain = _Storages(lambda key, nbytes: read(key, nbytes), None)
+    with _utils.checking_sparse_later() as check_sparse:
+        result = _read_legacy(data, plain, storages, waiting, weights_only, options)
+    check_sparse()
+    return result
+
+
+def _read_legacy(
+    data: bytes,
+    plain: _Storages,
+    storages: _Storages,
+    waiting: dict[str, UntypedStorage],
+    weights_only: bool,
+    options: dict[str, Any],
+) -> Any:
     position = 0
     try:
         magic, position = _unpickle(data, position, plain, True, {})

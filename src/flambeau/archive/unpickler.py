@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import codecs
 import pickle
+import pickletools
 import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["SafeUnpickler", "UnsafePickleError"]
+__all__ = ["SafeUnpickler", "UnsafePickleError", "named_globals"]
 
 UnpicklingError = pickle.UnpicklingError
 
@@ -375,3 +376,33 @@ _HANDLERS: dict[int, Callable[[SafeUnpickler], Any]] = {
         pickle.BINPERSID: lambda m: m._persistent(),
     }.items()
 }
+
+
+def named_globals(data: bytes) -> list[tuple[str, str]]:
+    """Modules and names of the globals that a pickle asks for; it is only read, not run."""
+    found: list[tuple[str, str]] = []
+    memo: dict[Any, Any] = {}
+    recent: list[Any] = []  # what was pushed last; only text matters
+    try:
+        for opcode, value, _ in pickletools.genops(data):
+            if opcode.name in ("GLOBAL", "INST"):
+                module, _, name = value.partition(" ")
+                found.append((module, name))
+                recent.append(None)
+            elif opcode.name == "STACK_GLOBAL":
+                texts = recent[-2:]
+                if len(texts) < 2 or not all(isinstance(text, str) for text in texts):
+                    raise UnpicklingError("expected a global's name as text")
+                found.append((texts[0], texts[1]))
+                recent.append(None)
+            elif opcode.name == "MEMOIZE":
+                memo[len(memo)] = recent[-1] if recent else None
+            elif opcode.name in ("PUT", "BINPUT", "LONG_BINPUT"):
+                memo[value] = recent[-1] if recent else None
+            elif opcode.name in ("GET", "BINGET", "LONG_BINGET"):
+                recent.append(memo.get(value))
+            elif opcode.stack_after:
+                recent.append(value if isinstance(value, str) else None)
+    except ValueError as error:
+        raise UnpicklingError(f"the pickle is cut off or damaged: {error}") from None
+    return found
