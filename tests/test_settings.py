@@ -43,10 +43,12 @@ def fail(rank):
 
 
 def test_spawn_runs_every_rank(tmp_path):
-    multiprocessing.spawn(write_rank, (tmp_path,), nprocs=2, start_method="fork")
+    multiprocessing.start_processes(write_rank, (tmp_path,), nprocs=2, start_method="fork")
     assert [(tmp_path / str(rank)).read_text() for rank in range(2)] == ["1.0", "2.0"]
-    with pytest.raises(multiprocessing.ProcessException, match=r"\[0\]"):
-        multiprocessing.spawn(fail, nprocs=1, start_method="fork")
+    with pytest.raises(
+        multiprocessing.ProcessException, match="process 0 terminated with exit code 3"
+    ):
+        multiprocessing.start_processes(fail, nprocs=1, start_method="fork")
 
 
 def test_tensors_travel_through_queues():

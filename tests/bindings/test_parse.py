@@ -42,7 +42,7 @@ def test_numbers_of_every_kind(x):
         (lambda x: flambeau.add(x, x, x, x), TypeError, "takes"),
         (lambda x: flambeau.add(x, x, nope=1), TypeError, "unexpected keyword argument 'nope'"),
         (lambda x: flambeau.add(x, other=x, input=x), TypeError, "multiple values"),
-        (lambda x: flambeau.add(1, x), TypeError, "must be Tensor, not int"),
+        (lambda x: flambeau.add([1], x), TypeError, "must be Tensor, not list"),
         (lambda x: flambeau.exp(None), TypeError, "not NoneType"),
         (lambda x: x.view("a"), TypeError, "."),
         (lambda x: x.view(2.0), TypeError, "."),
