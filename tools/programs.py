@@ -26,7 +26,7 @@ END = "<!-- table: end -->"
 def run(name, only, verbose):
     """One row of the table: program, versions, what is checked, passed and failed cases, reason."""
     record = harness.recorded(name)
-    row = {"name": name, "packages": record["packages"], "passed": 0, "failed": {}, "what": ""}
+    row = {"name": name, "record": record, "passed": 0, "failed": {}, "what": ""}
     reason = harness.unavailable(record)
     if reason:
         row["failed"]["all"] = reason
@@ -74,15 +74,18 @@ def table(rows, before):
         if line.startswith("| ") and not line.startswith("| check |"):
             lines[line.split("|")[1].strip()] = line
     for row in rows:
-        packages = ", ".join(f"{name} {version}" for name, version in row["packages"].items())
+        programs = [f"{name} {version}" for name, version in row["record"]["packages"].items()]
+        repository, _, commit = (row["record"].get("repository") or "").partition("@")
+        if repository:
+            programs = [f"[{repository}](https://github.com/{repository}) {commit[:10]}", *programs]
         failed = "<br>".join(
             f"{case}: {problem[:160]}".replace("|", "\\|")
             for case, problem in row["failed"].items()
         )
         lines[row["name"]] = (
-            f"| {row['name']} | {packages} | {row['what']} | {row['passed']} | {failed} |"
+            f"| {row['name']} | {', '.join(programs)} | {row['what']} | {row['passed']} | {failed} |"
         )
-    head = ["| check | packages | what | passed | failed |", "|---|---|---|---|---|"]
+    head = ["| check | programs | what | passed | failed |", "|---|---|---|---|---|"]
     return "\n".join([*head, *(lines[name] for name in sorted(lines) if name in harness.names())])
 
 

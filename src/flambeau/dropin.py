@@ -143,7 +143,7 @@ class _InstallHere:
 def _prepare_spawned_processes() -> None:
     """Let processes that multiprocessing starts afresh import torch as well.
 
-    They run the main module again, from the data that get_preparation_data() gives; unpickling our entry of it comes first.
+    They run the main module again, with the data that get_preparation_data() gives; our entry of it is unpickled first.
     """
     from multiprocessing import spawn
 

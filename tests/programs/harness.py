@@ -1,6 +1,7 @@
 """Runs checks of third-party programs and reduces what they return to a few comparable numbers.
 
-A check is a file of checks/: PACKAGES names what must be installed, CASES maps names to functions that return numbers,
+A check is a file of checks/: PACKAGES names what must be installed, REPOSITORY what must be checked out (repositories.py),
+CASES maps names to functions that return numbers,
 texts, tensors, or lists and dicts of them. The functions say `import torch`: with PyTorch they give the recorded values
 (tools/record_programs.py), with Flambeau under its name those that are compared (test_programs.py).
 """
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import repositories
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data" / "programs"
@@ -44,6 +46,10 @@ def versions(packages):
 
 def unavailable(record):
     """Why a check can't run here: a package that is missing or of another version than the recorded one. Else None."""
+    if record.get("repository"):
+        reason = repositories.unavailable(record["repository"])
+        if reason:
+            return reason
     for package, version in record["packages"].items():
         try:
             found = importlib.metadata.version(package)
