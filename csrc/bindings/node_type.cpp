@@ -63,6 +63,8 @@ PyObject* with_node(PyObject* self, F&& fn) {
 }
 
 PyObject* node_name(PyObject* self, PyObject*) {
+  // The node of a custom Function may be gone before its context, which is what programs hold. The type has its name.
+  if (PyType_IsSubtype(Py_TYPE(self), function_base_type) != 0) return PyUnicode_FromString(Py_TYPE(self)->tp_name);
   return with_node(self, [](Node& node) { return PyUnicode_FromString(node.name().c_str()); });
 }
 

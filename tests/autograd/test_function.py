@@ -538,3 +538,8 @@ def test_changed_view_itself_gets_the_right_gradient():
     Double.apply(view)
     view.sum().backward()
     assert x.grad.tolist() == [2.0, 0.0]
+
+
+def test_grad_fn_has_its_name_after_its_output_is_gone():
+    x = flambeau.ones(1, requires_grad=True)
+    assert Exp.apply(x).grad_fn.name() == "ExpBackward"

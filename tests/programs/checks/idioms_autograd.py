@@ -63,7 +63,11 @@ def functions():
     second = torch.autograd.grad(first.square().sum(), y)[0]
     z = torch.randn(3, requires_grad=True)
     reversed_grad = torch.autograd.grad(ReverseGradient.apply(z, 0.3).square().sum(), z)[0]
-    texts = [type(rounded.grad_fn).__name__, exact.requires_grad, Exponential.apply(y).grad_fn.name()]
+    texts = [
+        type(rounded.grad_fn).__name__,
+        exact.requires_grad,
+        Exponential.apply(y).grad_fn.name(),
+    ]
     batched = torch.func.vmap(Exponential.apply)(torch.randn(2, 3))
     return [rounded, exact.float(), x.grad, first, second, reversed_grad, texts, batched]
 
@@ -117,7 +121,9 @@ def module_hooks():
 
 
 def checkpoints():
-    net = nn.Sequential(*(nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Dropout(0.3)) for _ in range(4)))
+    net = nn.Sequential(
+        *(nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Dropout(0.3)) for _ in range(4))
+    )
     x = torch.randn(5, 6, requires_grad=True)
     result = []
     for run in (
@@ -134,7 +140,7 @@ def checkpoints():
 
 
 def hessian_products():
-    net = nn.Sequential(nn.Linear(3, 5), nn.Softplus(), nn.Linear(5, 1))
+    net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
     x, y = torch.randn(9, 3), torch.randn(9, 1)
     params = list(net.parameters())
     loss = nn.functional.mse_loss(net(x), y)
@@ -165,13 +171,15 @@ def per_sample_gradients():
         out = torch.func.functional_call(net, (params, buffers), (image.unsqueeze(0),))
         return nn.functional.cross_entropy(out, label.unsqueeze(0))
 
-    grads = torch.func.vmap(torch.func.grad(loss_of), in_dims=(None, None, 0, 0))(params, buffers, images, labels)
+    grads = torch.func.vmap(torch.func.grad(loss_of), in_dims=(None, None, 0, 0))(
+        params, buffers, images, labels
+    )
     norms = torch.stack([g.flatten(1).norm(dim=1) for g in grads.values()]).norm(dim=0)
     stacked, _ = torch.func.stack_module_state([nn.Linear(3, 2) for _ in range(3)])
     base = nn.Linear(3, 2).to("meta")
-    ensemble = torch.func.vmap(lambda p, x: torch.func.functional_call(base, p, (x,)), in_dims=(0, None))(
-        stacked, torch.randn(5, 3)
-    )
+    ensemble = torch.func.vmap(
+        lambda p, x: torch.func.functional_call(base, p, (x,)), in_dims=(0, None)
+    )(stacked, torch.randn(5, 3))
     jacobian = torch.func.jacrev(lambda x: x.sin().cumsum(0))(torch.randn(4))
     forward = torch.func.jacfwd(lambda x: x.prod())(torch.randn(4))
     return [grads, norms, ensemble, jacobian, forward]
@@ -193,7 +201,9 @@ def maml():
             gw, gb = torch.autograd.grad(inner, (weight, bias), create_graph=True)
             fast_w, fast_b = weight - 0.1 * gw, bias - 0.1 * gb
             x = torch.randn(6, 4)
-            total = total + nn.functional.mse_loss(nn.functional.linear(x, fast_w, fast_b), x @ target)
+            total = total + nn.functional.mse_loss(
+                nn.functional.linear(x, fast_w, fast_b), x @ target
+            )
         total.backward()
         meta.step()
         losses.append(total)
@@ -237,7 +247,10 @@ def bad(x):
 
 def gan():
     g, d = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.LeakyReLU(0.2), nn.Linear(4, 1))
-    og, od = torch.optim.Adam(g.parameters(), 1e-2, (0.5, 0.999)), torch.optim.RMSprop(d.parameters(), 1e-2)
+    og, od = (
+        torch.optim.Adam(g.parameters(), 1e-2, (0.5, 0.999)),
+        torch.optim.RMSprop(d.parameters(), 1e-2),
+    )
     values = []
     for step in range(4):
         real, noise = torch.randn(8, 3), torch.randn(8, 2)
@@ -245,7 +258,9 @@ def gan():
         mix = torch.rand(8, 1)
         between = (mix * real + (1 - mix) * fake.detach()).requires_grad_()
         slope = torch.autograd.grad(d(between).sum(), between, create_graph=True)[0]
-        loss_d = d(fake.detach()).mean() - d(real).mean() + 10 * (slope.norm(2, 1) - 1).pow(2).mean()
+        loss_d = (
+            d(fake.detach()).mean() - d(real).mean() + 10 * (slope.norm(2, 1) - 1).pow(2).mean()
+        )
         od.zero_grad()
         loss_d.backward()
         od.step()
@@ -264,7 +279,14 @@ def gan():
 
 
 def policy_gradient():
-    from torch.distributions import Categorical, Independent, Normal, TanhTransform, TransformedDistribution, kl_divergence
+    from torch.distributions import (
+        Categorical,
+        Independent,
+        Normal,
+        TanhTransform,
+        TransformedDistribution,
+        kl_divergence,
+    )
 
     net = nn.Linear(3, 4)
     states = torch.randn(6, 3)
@@ -286,6 +308,16 @@ def policy_gradient():
 
 CASES = {
     f.__name__: f
-    for f in (functions, tensor_hooks, module_hooks, checkpoints, hessian_products, per_sample_gradients, maml,
-              in_place, gan, policy_gradient)
-}  # fmt: skip
+    for f in (
+        functions,
+        tensor_hooks,
+        module_hooks,
+        checkpoints,
+        hessian_products,
+        per_sample_gradients,
+        maml,
+        in_place,
+        gan,
+        policy_gradient,
+    )
+}

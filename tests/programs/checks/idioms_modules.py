@@ -1,4 +1,4 @@
-"""Idioms of modules: attributes, lists, state dicts and their hooks, tying, freezing, parametrizations, copies, printing"""
+"""Idioms of modules: attributes, lists, state dicts and their hooks, tying, freezing, parametrizations, copies"""
 
 import copy
 import io
@@ -56,33 +56,54 @@ def names():
     net = Net()
     net.alias = net.blocks[0]
     return [
-        [n for n, _ in net.named_parameters()], [n for n, _ in net.named_buffers()], [n for n, _ in net.named_modules()],
-        [n for n, _ in net.named_children()], [n for n, _ in net.named_parameters(prefix="p", recurse=False)],
+        [n for n, _ in net.named_parameters()],
+        [n for n, _ in net.named_buffers()],
+        [n for n, _ in net.named_modules()],
+        [n for n, _ in net.named_children()],
+        [n for n, _ in net.named_parameters(prefix="p", recurse=False)],
         [n for n, _ in net.named_parameters(remove_duplicate=False)],
-        [n for n, _ in net.blocks.named_parameters(prefix="x")], list(net.state_dict()),
-        list(net.state_dict(prefix="q.")), len(list(net.parameters())), repr(net), sorted(net.__dict__["_modules"]),
-        net.get_submodule("blocks.1.child").in_features, net.get_parameter("blocks.0.scale").shape[0],
-        "blocks" in dir(net), hasattr(net, "nothing"), attempt(lambda: net.nothing), attempt(lambda: net.get_submodule("z.y")),
-    ]  # fmt: skip
+        [n for n, _ in net.blocks.named_parameters(prefix="x")],
+        list(net.state_dict()),
+        list(net.state_dict(prefix="q.")),
+        len(list(net.parameters())),
+        repr(net),
+        sorted(net.__dict__["_modules"]),
+        net.get_submodule("blocks.1.child").in_features,
+        net.get_parameter("blocks.0.scale").shape[0],
+        "blocks" in dir(net),
+        hasattr(net, "nothing"),
+        attempt(lambda: net.nothing),
+        attempt(lambda: net.get_submodule("z.y")),
+    ]
 
 
 def attributes():
     block = Block(2)
     results = [
-        attempt(lambda: setattr(block, "scale", torch.zeros(2))), attempt(lambda: setattr(block, "mean", 3)),
-        attempt(lambda: setattr(block, "child", "text")), attempt(lambda: block.register_buffer("scale", None)),
-        attempt(lambda: block.register_module("a.b", nn.ReLU())), attempt(lambda: block.add_module("scale", nn.ReLU())),
+        attempt(lambda: setattr(block, "scale", torch.zeros(2))),
+        attempt(lambda: setattr(block, "mean", 3)),
+        attempt(lambda: setattr(block, "child", "text")),
+        attempt(lambda: block.register_buffer("scale", None)),
+        attempt(lambda: block.register_module("a.b", nn.ReLU())),
+        attempt(lambda: block.add_module("scale", nn.ReLU())),
         attempt(lambda: block.register_parameter("p", torch.zeros(1))),
-    ]  # fmt: skip
+    ]
     block.scale = nn.Parameter(torch.zeros(5))
     block.child = None
     block.mean = None
     del block.scratch
     block.late = nn.Parameter(torch.ones(1))
     block.register_module("tail", nn.Identity())
-    results += [list(block._parameters), list(block._buffers), list(block._modules), list(block.state_dict())]
+    results += [
+        list(block._parameters),
+        list(block._buffers),
+        list(block._modules),
+        list(block.state_dict()),
+    ]
     results.append(attempt(lambda: block(torch.ones(1, 2))))
-    before_init = type("Early", (nn.Module,), {"__init__": lambda self: setattr(self, "x", nn.Linear(1, 1))})
+    before_init = type(
+        "Early", (nn.Module,), {"__init__": lambda self: setattr(self, "x", nn.Linear(1, 1))}
+    )
     return [*results, attempt(before_init)]
 
 
@@ -92,7 +113,9 @@ def containers():
     layers.extend([nn.Tanh()])
     del layers[0]
     layers[-1] = nn.GELU()
-    sequence = nn.Sequential(OrderedDict(first=nn.Linear(2, 3), act=nn.ReLU(), last=nn.Linear(3, 1)))
+    sequence = nn.Sequential(
+        OrderedDict(first=nn.Linear(2, 3), act=nn.ReLU(), last=nn.Linear(3, 1))
+    )
     sequence.append(nn.Sigmoid())
     part = sequence[:2]
     del sequence[1]
@@ -101,10 +124,21 @@ def containers():
     mapping.update({"three": nn.Tanh()})
     taken = mapping.pop("one")
     return [
-        repr(layers), repr(layers[1:3]), len(layers), repr(sequence), repr(part), repr(joined), list(mapping),
-        repr(taken), "two" in mapping, [type(m).__name__ for m in reversed(layers)], sequence.first is part[0],
-        attempt(lambda: layers[9]), attempt(lambda: mapping["one"]), attempt(lambda: nn.ModuleList([3])),
-    ]  # fmt: skip
+        repr(layers),
+        repr(layers[1:3]),
+        len(layers),
+        repr(sequence),
+        repr(part),
+        repr(joined),
+        list(mapping),
+        repr(taken),
+        "two" in mapping,
+        [type(m).__name__ for m in reversed(layers)],
+        sequence[0] is part[0],
+        attempt(lambda: layers[9]),
+        attempt(lambda: mapping["one"]),
+        attempt(lambda: nn.ModuleList([3])),
+    ]
 
 
 def states():
@@ -120,7 +154,7 @@ def states():
     kept["blocks.0.scale"] = torch.zeros(7)
     errors.append(attempt(lambda: other.load_state_dict(kept, strict=False)))
     net.register_state_dict_pre_hook(lambda m, prefix, keep: m.named["gain"].data.fill_(3))
-    net._register_state_dict_hook(lambda m, s, prefix, meta: s.pop(prefix + "weights.1"))
+    net._register_state_dict_hook(lambda m, s, prefix, meta: (s.pop(prefix + "weights.1"), None)[1])
     shorter = net.state_dict()
 
     def rename(module, state, prefix, meta, strict, missing, unexpected, messages):
@@ -134,9 +168,17 @@ def states():
     assigned = Net()
     assigned.load_state_dict({k: v.double() for k, v in state.items()}, assign=True)
     return [
-        found.missing_keys, found.unexpected_keys, errors, sorted(shorter), str(result), log, other(torch.ones(1, 3)),
-        str(assigned.blocks[0].scale.dtype), str(net.load_state_dict(state)), state._metadata["blocks.0"],
-    ]  # fmt: skip
+        found.missing_keys,
+        found.unexpected_keys,
+        errors,
+        sorted(shorter),
+        str(result),
+        log,
+        other(torch.ones(1, 3)),
+        str(assigned.blocks[0].scale.dtype),
+        str(net.load_state_dict(state)),
+        state._metadata["blocks.0"],
+    ]
 
 
 def tying_and_freezing():
@@ -156,21 +198,36 @@ def tying_and_freezing():
     for name, p in net.named_parameters():
         p.requires_grad_("bias" not in name)
     optimizer = torch.optim.AdamW(
-        [{"params": [p for n, p in net.named_parameters() if "embed" in n], "weight_decay": 0.1},
-         {"params": [p for n, p in net.named_parameters() if "embed" not in n and p.requires_grad], "lr": 1e-3}], lr=1e-2,
-    )  # fmt: skip
+        [
+            {"params": [p for n, p in net.named_parameters() if "embed" in n], "weight_decay": 0.1},
+            {
+                "params": [
+                    p for n, p in net.named_parameters() if "embed" not in n and p.requires_grad
+                ],
+                "lr": 1e-3,
+            },
+        ],
+        lr=1e-2,
+    )
     losses = []
     for _ in range(4):
-        loss = nn.functional.cross_entropy(net(ids).flatten(0, 1), ids.flatten(), label_smoothing=0.1)
+        loss = nn.functional.cross_entropy(
+            net(ids).flatten(0, 1), ids.flatten(), label_smoothing=0.1
+        )
         optimizer.zero_grad(set_to_none=False)
         loss.backward()
         optimizer.step()
         losses.append(loss)
     twin = copy.deepcopy(net)
     return [
-        losses, net.out.weight, sum(p.numel() for p in net.parameters()), twin.out.weight is twin.embed.weight,
-        [p.grad is None for p in net.parameters()], len(net.state_dict()), len(optimizer.param_groups),
-    ]  # fmt: skip
+        losses,
+        net.out.weight,
+        sum(p.numel() for p in net.parameters()),
+        twin.out.weight is twin.embed.weight,
+        [p.grad is None for p in net.parameters()],
+        len(net.state_dict()),
+        len(optimizer.param_groups),
+    ]
 
 
 def parametrized():
@@ -198,9 +255,21 @@ def parametrized():
     square = parametrizations.orthogonal(nn.Linear(3, 3))
     old = nn.utils.weight_norm(nn.Linear(3, 2), dim=None)
     return [
-        first, second, same, text, keys, grad, layer.weight, normed.weight, list(normed.state_dict()), bounded.weight,
-        square.weight @ square.weight.mT, list(old.state_dict()), old(torch.ones(1, 3)), parametrize.is_parametrized(layer),
-    ]  # fmt: skip
+        first,
+        second,
+        same,
+        text,
+        keys,
+        grad,
+        layer.weight,
+        normed.weight,
+        list(normed.state_dict()),
+        bounded.weight,
+        square.weight @ square.weight.mT,
+        list(old.state_dict()),
+        old(torch.ones(1, 3)),
+        parametrize.is_parametrized(layer),
+    ]
 
 
 def walks():
@@ -228,9 +297,17 @@ def walks():
     clone = pickle.loads(pickle.dumps(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))))
     hooked.remove()
     return [
-        order, flags, str(double.blocks[0].mean.dtype), str(half.heads["a"].weight.dtype), meta.named["gain"].is_meta,
-        empty.named["gain"].shape[0], vector, net.weights[0], repr(clone), [p.requires_grad for p in clone.parameters()],
-    ]  # fmt: skip
+        order,
+        flags,
+        str(double.blocks[0].mean.dtype),
+        str(half.heads["a"].weight.dtype),
+        meta.named["gain"].is_meta,
+        empty.named["gain"].shape[0],
+        vector,
+        net.weights[0],
+        repr(clone),
+        [p.requires_grad for p in clone.parameters()],
+    ]
 
 
 def parallel():
@@ -243,7 +320,16 @@ def parallel():
 def files():
     net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     file = io.BytesIO()
-    torch.save({"net": net.state_dict(), "epoch": 3, "best": 0.5, "names": ["a"], "size": torch.Size([2, 3])}, file)
+    torch.save(
+        {
+            "net": net.state_dict(),
+            "epoch": 3,
+            "best": 0.5,
+            "names": ["a"],
+            "size": torch.Size([2, 3]),
+        },
+        file,
+    )
     file.seek(0)
     loaded = torch.load(file, map_location="cpu", weights_only=True)
     whole = io.BytesIO()
@@ -252,10 +338,27 @@ def files():
     refused = attempt(lambda: torch.load(whole, weights_only=True))
     whole.seek(0)
     again = torch.load(whole, weights_only=False)
-    return [loaded["net"], loaded["epoch"], loaded["size"] == torch.Size([2, 3]), refused[:40], again.state_dict(), repr(again)]
+    return [
+        loaded["net"],
+        loaded["epoch"],
+        loaded["size"] == torch.Size([2, 3]),
+        refused[:40],
+        again.state_dict(),
+        repr(again),
+    ]
 
 
 CASES = {
     f.__name__: f
-    for f in (names, attributes, containers, states, tying_and_freezing, parametrized, walks, parallel, files)
+    for f in (
+        names,
+        attributes,
+        containers,
+        states,
+        tying_and_freezing,
+        parametrized,
+        walks,
+        parallel,
+        files,
+    )
 }

@@ -24,7 +24,9 @@ class Log:
 
     def add_scalar(self, name, value, step=None):
         if name not in TIMES:
-            self.found.setdefault(name, []).append(float(value))
+            self.found.setdefault(name, []).append(
+                float(np.asarray(value.detach() if hasattr(value, "detach") else value).squeeze())
+            )
 
     def add_text(self, *arguments):
         pass
@@ -62,7 +64,17 @@ def script(name, *arguments):
     return run
 
 
-OFF_POLICY = ("--total-timesteps", 260, "--learning-starts", 100, "--batch-size", 16, "--buffer-size", 500, "--no-cuda")
+OFF_POLICY = (
+    "--total-timesteps",
+    260,
+    "--learning-starts",
+    100,
+    "--batch-size",
+    16,
+    "--buffer-size",
+    500,
+    "--no-cuda",
+)
 CASES = {
     "ppo": script("ppo", "--total-timesteps", 512, "--num-steps", 64, "--num-envs", 2, "--no-cuda"),
     "ppo_continuous": script(

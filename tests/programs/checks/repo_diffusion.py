@@ -54,7 +54,9 @@ def karras():
 
 def elucidated():
     ddpm = library()
-    net = ddpm.Unet(dim=8, dim_mults=(1, 2), attn_heads=2, attn_dim_head=8, random_fourier_features=True)
+    net = ddpm.Unet(
+        dim=8, dim_mults=(1, 2), attn_heads=2, attn_dim_head=8, random_fourier_features=True
+    )
     model = ddpm.ElucidatedDiffusion(net, image_size=8, num_sample_steps=4)
     loss = model(torch.rand(2, 3, 8, 8))
     loss.backward()

@@ -21,7 +21,9 @@ def parts():
 
 def build():
     models, create = parts()
-    model = models.DiT(input_size=8, patch_size=2, hidden_size=32, depth=2, num_heads=2, num_classes=10)
+    model = models.DiT(
+        input_size=8, patch_size=2, hidden_size=32, depth=2, num_heads=2, num_classes=10
+    )
     for parameter in model.parameters():
         if parameter.requires_grad and parameter.abs().sum() == 0:
             torch.nn.init.normal_(parameter, std=0.02)
@@ -49,10 +51,20 @@ def sample():
     noise = torch.randn(2, 4, 8, 8).repeat(2, 1, 1, 1)
     arguments = {"y": torch.tensor([1, 2, 10, 10]), "cfg_scale": 4.0}
     ancestral = diffusion.p_sample_loop(
-        model.forward_with_cfg, noise.shape, noise, clip_denoised=False, model_kwargs=arguments, device="cpu"
+        model.forward_with_cfg,
+        noise.shape,
+        noise,
+        clip_denoised=False,
+        model_kwargs=arguments,
+        device="cpu",
     )
     implicit = diffusion.ddim_sample_loop(
-        model.forward_with_cfg, noise.shape, noise, clip_denoised=False, model_kwargs=arguments, device="cpu"
+        model.forward_with_cfg,
+        noise.shape,
+        noise,
+        clip_denoised=False,
+        model_kwargs=arguments,
+        device="cpu",
     )
     return [ancestral, implicit]
 

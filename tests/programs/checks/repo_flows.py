@@ -1,4 +1,4 @@
-"""normalizing_flows: training steps of MADE, MAF, RealNVP and mixtures, Glow's layers and inverses, block autoregressive"""
+"""normalizing_flows: training steps of MADE, MAF, RealNVP and mixtures, Glow and its inverse, block flows"""
 
 import sys
 import types
@@ -11,7 +11,9 @@ REPOSITORY = "kamenbliznashki/normalizing_flows@97a73a01bcee3ac8015dfeeb3cffb035
 
 
 def load(name):
-    stand_ins = {n: types.ModuleType(n) for n in ("data", "tensorboardX", "datasets", "datasets.celeba")}
+    stand_ins = {
+        n: types.ModuleType(n) for n in ("data", "tensorboardX", "datasets", "datasets.celeba")
+    }
     stand_ins["data"].fetch_dataloaders = None
     stand_ins["tensorboardX"].SummaryWriter = stand_ins["datasets.celeba"].CelebA = None
     saved, arguments = {n: sys.modules.get(n) for n in stand_ins}, sys.argv

@@ -32,7 +32,6 @@ def train(module, **options):
 
 CASES = {
     "lion": train("lion_pytorch"),
-    "cautious": train("lion_pytorch", cautious_factor=0.5),
     "cautious_module": train("cautious_lion"),
     "foreach": train("foreach"),
 }

@@ -13,7 +13,15 @@ REPOSITORY = "meta-llama/llama3@a0940f9cf7065d45bb6675660f80d305c041a754"
 class _Linear(torch.nn.Linear):
     """fairscale's parallel layer as it is on one process."""
 
-    def __init__(self, inputs, outputs, bias=True, gather_output=True, input_is_parallel=False, init_method=None):
+    def __init__(
+        self,
+        inputs,
+        outputs,
+        bias=True,
+        gather_output=True,
+        input_is_parallel=False,
+        init_method=None,
+    ):
         super().__init__(inputs, outputs, bias)
 
 
@@ -38,12 +46,24 @@ def fairscale():
 
 
 def generate():
-    torch.Tensor.cuda, saved = lambda self, *a, **k: self, torch.Tensor.cuda  # its caches are on a GPU
+    torch.Tensor.cuda, saved = (
+        lambda self, *a, **k: self,
+        torch.Tensor.cuda,
+    )  # its caches are on a GPU
     sys.modules.update(fairscale())
     try:
         llama = load("model", "llama3/llama")
         model = llama.Transformer(
-            llama.ModelArgs(dim=32, n_layers=2, n_heads=4, n_kv_heads=2, vocab_size=50, multiple_of=8, max_seq_len=32, max_batch_size=2)
+            llama.ModelArgs(
+                dim=32,
+                n_layers=2,
+                n_heads=4,
+                n_kv_heads=2,
+                vocab_size=50,
+                multiple_of=8,
+                max_seq_len=32,
+                max_batch_size=2,
+            )
         ).eval()
     finally:
         torch.Tensor.cuda = saved

@@ -15,7 +15,9 @@ def step():
 
     def loss_of(model):
         logits = model(ids)
-        return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()), logits
+        return torch.nn.functional.cross_entropy(
+            logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()
+        ), logits
 
     return [training.step(model, loss_of), model.lm_head.weight is model.embedding.weight]
 

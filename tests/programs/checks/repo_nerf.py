@@ -31,7 +31,15 @@ def train():
     embed, size = program.get_embedder(4, 0)
     embed_view, size_view = program.get_embedder(2, 0)
     nets = [
-        program.NeRF(D=3, W=32, input_ch=size, input_ch_views=size_view, output_ch=5, skips=[1], use_viewdirs=True)
+        program.NeRF(
+            D=3,
+            W=32,
+            input_ch=size,
+            input_ch_views=size_view,
+            output_ch=5,
+            skips=[1],
+            use_viewdirs=True,
+        )
         for _ in range(2)
     ]
 

@@ -18,7 +18,9 @@ def train(adaptive):
             torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Flatten(),
             torch.nn.Linear(288, 10),
         )  # fmt: skip
-        optimizer = sam.SAM(model.parameters(), torch.optim.SGD, rho=0.5, adaptive=adaptive, lr=0.05, momentum=0.9)
+        optimizer = sam.SAM(
+            model.parameters(), torch.optim.SGD, rho=0.5, adaptive=adaptive, lr=0.05, momentum=0.9
+        )
         scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer.base_optimizer, 6)
         images, labels = torch.randn(4, 3, 8, 8), torch.randint(10, (4,))
         losses = []

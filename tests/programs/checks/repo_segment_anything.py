@@ -42,7 +42,9 @@ def gradients():
     images = torch.randn(1, 3, 64, 64)
     features = model.image_encoder(images)
     sparse, dense = model.prompt_encoder(None, torch.tensor([[4.0, 4.0, 40.0, 40.0]]), None)
-    masks, quality = model.mask_decoder(features, model.prompt_encoder.get_dense_pe(), sparse, dense, False)
+    masks, quality = model.mask_decoder(
+        features, model.prompt_encoder.get_dense_pe(), sparse, dense, False
+    )
     (masks.square().mean() + quality.sum()).backward()
     return [masks, training.gradients(model)]
 

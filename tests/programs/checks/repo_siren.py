@@ -22,7 +22,11 @@ def fit(kind):
         nets, operators, losses, _ = modules()
         model = nets.SingleBVPNet(type=kind, in_features=2, hidden_features=24, num_hidden_layers=2)
         coordinates = torch.rand(1, 64, 2) * 2 - 1
-        truth = {"laplace": torch.randn(1, 64, 1), "gradients": torch.randn(1, 64, 2), "img": torch.randn(1, 64, 1)}
+        truth = {
+            "laplace": torch.randn(1, 64, 1),
+            "gradients": torch.randn(1, 64, 2),
+            "img": torch.randn(1, 64, 1),
+        }
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
         found = []
         for _ in range(4):
@@ -46,7 +50,10 @@ def distance():
     nets, _, losses, _ = modules()
     model = nets.SingleBVPNet(type="sine", in_features=3, hidden_features=24, num_hidden_layers=2)
     coordinates = torch.rand(1, 50, 3) * 2 - 1
-    truth = {"sdf": torch.where(torch.rand(1, 50, 1) > 0.5, 0.0, -1.0), "normals": torch.randn(1, 50, 3)}
+    truth = {
+        "sdf": torch.where(torch.rand(1, 50, 1) > 0.5, 0.0, -1.0),
+        "normals": torch.randn(1, 50, 3),
+    }
     terms = losses.sdf(model({"coords": coordinates}), truth)
     sum(term.mean() for term in terms.values()).backward()
     return [terms, [p.grad for p in model.parameters()]]
