@@ -97,57 +97,75 @@ struct Layer {
 template <class T>
 Scratch<T> input_part(const Layer<T>& l) {
   const std::int64_t n = gates_of(l.cell) * l.hidden, rows = l.steps.total;
-  Scratch<T> pre(rows * n);
-  const bool both = l.cell != Cell::Gru;
-  if (l.b_ih != nullptr) {
-    for_rows(rows, n, [&](std::int64_t i) {
-      for (std::int64_t j = 0; j < n; ++j) pre[i * n + j] = l.b_ih[j] + (both ? l.b_hh[j] : T(0));
-    });
-  }
-  gemm(Gemm<T>{rows, n, l.inputs, l.x, l.inputs, 1, l.w_ih, 1, l.inputs, pre.data(), n, T(1), l.b_ih != nullptr});
+  Scratch<T> pre(rows * n), bias(l.b_ih != nullptr ? n : 0);
+  for (std::int64_t j = 0; l.b_ih != nullptr && j < n; ++j)
+    bias[j] = l.b_ih[j] + (l.cell != Cell::Gru ? l.b_hh[j] : T(0));
+  gemm(Gemm<T>{rows, n, l.inputs, l.x, l.inputs, 1, l.w_ih, 1, l.inputs, pre.data(), n, T(1), false, bias.data()});
   return pre;
+}
+
+// Rows of the batch that run through all steps together. Rows never meet, so with weights that fit a core's cache each
+// thread takes some through all of time, without waiting for the others at every step; larger weights are shared out
+// within each step instead.
+template <class T>
+std::int64_t rows_together(std::int64_t batch, std::int64_t weights) {
+  if (weights * static_cast<std::int64_t>(sizeof(T)) > (std::int64_t{3} << 19)) return batch;
+  const std::int64_t pairs = (batch + 23) / 24;  // 12 rows are a register tile
+  return batch < 4 ? batch : std::max<std::int64_t>(1, (batch + 2 * pairs - 1) / (2 * pairs));
+}
+
+// One step for rows [first, end) of the batch; saved is null when no gradient will be asked for.
+template <class T>
+void forward_step(const Layer<T>& l, const PackedMatrix<T>& w, std::int64_t t, std::int64_t first, std::int64_t end,
+                  T* pre, T* hh, T* output, T* hn, T* cn, T* saved) {
+  const SequenceTile<T>& tile = sequence_tile<T>();
+  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H;
+  const std::int64_t at = l.steps.offset[static_cast<std::size_t>(t)],
+                     rows = std::min(end, l.steps.rows[static_cast<std::size_t>(t)]) - first;
+  if (rows <= 0) return;
+  T* gates = pre + (at + first) * n;
+  if (l.cell == Cell::Gru) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      if (l.b_hh != nullptr)
+        std::copy_n(l.b_hh, n, hh + i * n);
+      else
+        std::fill_n(hh + i * n, n, T(0));
+    }
+    w.add_product(rows, hn + first * H, H, hh, n);
+  } else {
+    w.add_product(rows, hn + first * H, H, gates, n);
+  }
+  for_rows(rows, n, [&](std::int64_t i) {
+    const std::int64_t row = first + i;
+    T* h = output + (at + row) * H;
+    T* s = saved == nullptr ? nullptr : saved + (at + row) * keep;
+    switch (l.cell) {
+      case Cell::Lstm: {
+        tile.lstm(H, gates + i * n, cn + row * H, cn + row * H, h);
+        if (s == nullptr) break;
+        std::copy_n(gates + i * n, 4 * H, s);
+        std::copy_n(cn + row * H, H, s + 4 * H);
+        break;
+      }
+      case Cell::Gru: tile.gru(H, gates + i * n, hh + i * n, hn + row * H, h, s); break;
+      default: tile.rnn(H, gates + i * n, h, l.cell == Cell::Relu);
+    }
+    std::copy_n(h, H, hn + row * H);
+  });
 }
 
 template <class T>
 void forward(const Layer<T>& l, T* output, T* hn, T* cn, T* saved) {
-  const SequenceTile<T>& tile = sequence_tile<T>();
-  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch;
+  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, B = l.steps.batch;
   Scratch<T> pre = input_part(l);
   const PackedMatrix<T> w(l.w_hh, 1, H, H, n);
   std::copy_n(l.h0, B * H, hn);
   if (cn != nullptr) std::copy_n(l.c0, B * H, cn);
-  std::vector<T> hh(l.cell == Cell::Gru ? static_cast<std::size_t>(B * n) : 0);
-  for (const std::int64_t t : l.steps.order) {
-    const std::int64_t rows = l.steps.rows[static_cast<std::size_t>(t)],
-                       at = l.steps.offset[static_cast<std::size_t>(t)];
-    T* gates = pre.data() + at * n;
-    if (l.cell == Cell::Gru) {
-      for (std::int64_t i = 0; i < rows; ++i) {
-        if (l.b_hh != nullptr)
-          std::copy_n(l.b_hh, n, hh.data() + i * n);
-        else
-          std::fill_n(hh.data() + i * n, n, T(0));
-      }
-      w.add_product(rows, hn, H, hh.data(), n);
-    } else {
-      w.add_product(rows, hn, H, gates, n);
-    }
-    for_rows(rows, n, [&](std::int64_t i) {
-      T* h = output + (at + i) * H;
-      switch (l.cell) {
-        case Cell::Lstm: {
-          T* s = saved + (at + i) * keep;
-          tile.lstm(H, gates + i * n, cn + i * H, s + 4 * H, h);
-          std::copy_n(gates + i * n, 4 * H, s);
-          std::copy_n(s + 4 * H, H, cn + i * H);
-          break;
-        }
-        case Cell::Gru: tile.gru(H, gates + i * n, hh.data() + i * n, hn + i * H, h, saved + (at + i) * keep); break;
-        default: tile.rnn(H, gates + i * n, h, l.cell == Cell::Relu);
-      }
-      std::copy_n(h, H, hn + i * H);
-    });
-  }
+  parallel_for(0, B, rows_together<T>(B, n * H), [&](std::int64_t begin, std::int64_t end) {
+    Scratch<T> hh(l.cell == Cell::Gru ? (end - begin) * n : 0);
+    for (const std::int64_t t : l.steps.order)
+      forward_step(l, w, t, begin, end, pre.data(), hh.data(), output, hn, cn, saved);
+  });
 }
 
 // The state that step t (in running order) started from, for each of its rows.
@@ -169,21 +187,63 @@ struct LayerGrads {
 
 template <class T>
 void column_sums(const T* a, std::int64_t rows, std::int64_t n, T* out) {
-  std::fill_n(out, n, T(0));
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] += a[i * n + j];
-  }
+  parallel_for(0, n, std::clamp<std::int64_t>(65536 / std::max<std::int64_t>(1, rows), 64, 4096),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::fill(out + begin, out + end, T(0));
+                 for (std::int64_t i = 0; i < rows; ++i) {
+                   for (std::int64_t j = begin; j < end; ++j) out[j] += a[i * n + j];
+                 }
+               });
 }
+
+// One step back for rows [first, end) of the batch.
+template <class T>
+struct BackwardStep {
+  const Layer<T>& l;
+  const T *grad_output, *output, *saved;
+  T *dh, *dc, *d_pre, *d_hh, *h_prev;
+
+  void run(const PackedMatrix<T>& w, std::size_t position, std::int64_t first, std::int64_t end) const {
+    const auto t = static_cast<std::size_t>(l.steps.order[position]);
+    const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, at = l.steps.offset[t],
+                       rows = std::min(end, l.steps.rows[t]) - first;
+    if (rows <= 0) return;
+    for_rows(rows, n, [&](std::int64_t i) { cell(position, at, first + i); });
+    w.add_product(rows, (l.cell == Cell::Gru ? d_hh : d_pre) + (at + first) * n, n, dh + first * H, H);
+  }
+
+ private:
+  void cell(std::size_t position, std::int64_t at, std::int64_t row) const {
+    const SequenceTile<T>& tile = sequence_tile<T>();
+    const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H;
+    const T* before = previous(l.steps, position, row, H, H, output, l.h0);
+    std::copy_n(before, H, h_prev + (at + row) * H);
+    T* d = dh + row * H;
+    if (grad_output != nullptr) {
+      for (std::int64_t j = 0; j < H; ++j) d[j] += grad_output[(at + row) * H + j];
+    }
+    T* gates = d_pre + (at + row) * n;
+    const T* s = saved + (at + row) * keep;
+    switch (l.cell) {
+      case Cell::Lstm: {
+        std::copy_n(s, 4 * H, gates);
+        tile.lstm_grad(H, gates, previous(l.steps, position, row, H, keep, saved + 4 * H, l.c0), s + 4 * H, d,
+                       dc + row * H);
+        std::fill_n(d, H, T(0));
+        break;
+      }
+      case Cell::Gru: tile.gru_grad(H, s, before, d, gates, d_hh + (at + row) * n); break;
+      default: tile.rnn_grad(H, output + (at + row) * H, d, gates, l.cell == Cell::Relu); std::fill_n(d, H, T(0));
+    }
+  }
+};
 
 template <class T>
 void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T* grad_cn, const T* output,
               const T* saved, const LayerGrads<T>& out) {
-  const SequenceTile<T>& tile = sequence_tile<T>();
-  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, keep = saved_of(l.cell) * H, B = l.steps.batch,
-                     total = l.steps.total;
+  const std::int64_t H = l.hidden, n = gates_of(l.cell) * H, B = l.steps.batch, total = l.steps.total;
   const bool gru = l.cell == Cell::Gru;
   Scratch<T> d_pre(total * n), d_hh(gru ? total * n : 0), h_prev(total * H);
-  std::vector<T> up(static_cast<std::size_t>(B * H));
   T *dh = out.h0, *dc = out.c0;  // state gradients live in their destinations
   if (grad_hn != nullptr)
     std::copy_n(grad_hn, B * H, dh);
@@ -196,32 +256,12 @@ void backward(const Layer<T>& l, const T* grad_output, const T* grad_hn, const T
       std::fill_n(dc, B * H, T(0));
   }
   const PackedMatrix<T> w(l.w_hh, H, 1, n, H);
-  for (std::size_t position = l.steps.order.size(); position-- > 0;) {
-    const auto t = static_cast<std::size_t>(l.steps.order[position]);
-    const std::int64_t rows = l.steps.rows[t], at = l.steps.offset[t];
-    for_rows(rows, n, [&](std::int64_t i) {
-      const T* before = previous(l.steps, position, i, H, H, output, l.h0);
-      std::copy_n(before, H, h_prev.data() + (at + i) * H);
-      T* d = dh + i * H;
-      if (grad_output != nullptr) {
-        for (std::int64_t j = 0; j < H; ++j) d[j] += grad_output[(at + i) * H + j];
-      }
-      T* gates = d_pre.data() + (at + i) * n;
-      switch (l.cell) {
-        case Cell::Lstm: {
-          const T* s = saved + (at + i) * keep;
-          std::copy_n(s, 4 * H, gates);
-          tile.lstm_grad(H, gates, previous(l.steps, position, i, H, keep, saved + 4 * H, l.c0), s + 4 * H, d,
-                         dc + i * H);
-          std::fill_n(d, H, T(0));
-          break;
-        }
-        case Cell::Gru: tile.gru_grad(H, saved + (at + i) * keep, before, d, gates, d_hh.data() + (at + i) * n); break;
-        default: tile.rnn_grad(H, output + (at + i) * H, d, gates, l.cell == Cell::Relu); std::fill_n(d, H, T(0));
-      }
-    });
-    w.add_product(rows, (gru ? d_hh : d_pre).data() + at * n, n, dh, H);
-  }
+  parallel_for(0, B, rows_together<T>(B, n * H), [&](std::int64_t begin, std::int64_t end) {
+    for (std::size_t position = l.steps.order.size(); position-- > 0;) {
+      const BackwardStep<T> step{l, grad_output, output, saved, dh, dc, d_pre.data(), d_hh.data(), h_prev.data()};
+      step.run(w, position, begin, end);
+    }
+  });
   const T* state = gru ? d_hh.data() : d_pre.data();
   gemm(Gemm<T>{total, l.inputs, n, d_pre.data(), n, 1, l.w_ih, l.inputs, 1, out.x, l.inputs});
   gemm(Gemm<T>{n, l.inputs, total, d_pre.data(), 1, n, l.x, l.inputs, 1, out.w_ih, l.inputs});
@@ -289,7 +329,8 @@ void check_layer(Cell cell, const Steps& steps, const Tensor& input, const Tenso
 
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 Four rnn_layer(const Tensor& input, IntSpan batch_sizes, const Tensor& h0, const Tensor& c0, const Tensor& w_ih,
-               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, std::string_view mode, bool reverse) {
+               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, std::string_view mode, bool reverse,
+               bool keep) {
   const Cell cell = cell_of(mode);
   const Steps steps = make_steps(batch_sizes, reverse);
   check_layer(cell, steps, input, h0, c0, w_ih, w_hh, b_ih, b_hh);
@@ -297,14 +338,14 @@ Four rnn_layer(const Tensor& input, IntSpan batch_sizes, const Tensor& h0, const
   const std::int64_t H = h0.sizes()[1];
   const Device device = input.device();
   Tensor output = empty({steps.total, H}, compute, device), hn = empty(h0.sizes(), compute, device), cn,
-         saved = empty({steps.total, saved_of(cell) * H}, compute, device);
+         saved = empty({keep ? steps.total : 0, saved_of(cell) * H}, compute, device);
   cn = empty(cell == Cell::Lstm ? h0.sizes() : IntSpan(Dims{0}), compute, device);
   if (!output.is_meta()) {
     const Operands o = prepare(input, h0, c0, w_ih, w_hh, b_ih, b_hh);
     dispatch_floating("rnn_layer", compute, [&](auto tag) {
       using T = typename decltype(tag)::type;
       forward(make_layer<T>(cell, steps, o), output.data<T>(), hn.data<T>(),
-              cell == Cell::Lstm ? cn.data<T>() : nullptr, saved.data<T>());
+              cell == Cell::Lstm ? cn.data<T>() : nullptr, keep ? saved.data<T>() : nullptr);
     });
   }
   if (dtype == compute) return {output, hn, cn, saved};

@@ -19,7 +19,8 @@ struct SequenceTile {
   void (*lstm)(std::int64_t n, T* gates, const T* c, T* c_out, T* h) noexcept;
   // gates: activations in, gradients of pre-activations out. dc: gradient of c_out in, of c out.
   void (*lstm_grad)(std::int64_t n, T* gates, const T* c, const T* c_out, const T* dh, T* dc) noexcept;
-  // GRU, one row. x (r, z, n) and hh (r, z, n): the two halves of the pre-activations. saved: r, z, n and hh's n part.
+  // GRU, one row. x (r, z, n) and hh (r, z, n): the two halves of the pre-activations. saved (or null): r, z, n and
+  // hh's n part.
   void (*gru)(std::int64_t n, const T* x, const T* hh, const T* h, T* h_out, T* saved) noexcept;
   // dx, dhh: gradients of the halves; dh: gradient of h_out in, its direct part for h out.
   void (*gru_grad)(std::int64_t n, const T* saved, const T* h, T* dh, T* dx, T* dhh) noexcept;

@@ -127,6 +127,7 @@ void gru(std::int64_t n, const T* x, const T* hh, const T* h, T* h_out, T* saved
                  z = sigmoid(get(x + n + j, lanes) + get(hh + n + j, lanes));
     const Vec<T> inner = get(hh + 2 * n + j, lanes), fresh = tanh(get(x + 2 * n + j, lanes) + r * inner);
     put(h_out + j, fresh + z * (get(h + j, lanes) - fresh), lanes);
+    if (saved == nullptr) return;
     put(saved + j, r, lanes);
     put(saved + n + j, z, lanes);
     put(saved + 2 * n + j, fresh, lanes);

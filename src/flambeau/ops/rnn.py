@@ -22,7 +22,7 @@ _STATE = (
 )
 
 rnn_layer = native(
-    f"rnn_layer(Tensor input, {_STATE}, str mode, bool reverse) "
+    f"rnn_layer(Tensor input, {_STATE}, str mode, bool reverse, bool keep) "
     "-> (Tensor output, Tensor hn, Tensor cn, Tensor saved)",
     doc="""One layer and direction of a recurrent network over all steps.
 
@@ -33,6 +33,7 @@ rnn_layer = native(
         w_ih, w_hh, b_ih, b_hh: weights (gates * hidden, *) in PyTorch's gate order, and biases or None.
         mode: lstm, gru, rnn_tanh or rnn_relu.
         reverse: run from the last step to the first.
+        keep: whether to return what the gradient needs; without it, the gradient runs the steps again.
     Returns:
         output (rows, hidden), last states hn and cn (cn is empty unless lstm), and what the gradient needs.
     """,
@@ -64,7 +65,7 @@ def _(
     output,
     saved,
 ):
-    if _C._records_derivatives():
+    if saved.shape[0] != input.shape[0] or _C._records_derivatives():
 
         def again(x, h, c, wi, wh, bi, bh):
             return _plain_layer(x, batch_sizes, h, c, wi, wh, bi, bh, mode, reverse)
@@ -163,7 +164,8 @@ def _one_direction(mode, x, batch_sizes, h, c, weights, has_biases, reverse):
         return _plain_layer(
             x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, weights[count]
         )
-    return rnn_layer(x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse)[:3]
+    keep = _C.is_grad_enabled()
+    return rnn_layer(x, batch_sizes, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, keep)[:3]
 
 
 def _network(
