@@ -483,3 +483,28 @@ def test_what_a_file_asks_for_can_be_listed(protocol, tmp_path):
     assert "torch.nn.modules.linear.Linear" in found
     with pytest.raises(ValueError, match="zip format"):
         flambeau.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(b"abc"))
+
+
+def test_errors_of_map_location_are_the_callers():
+    stream = io.BytesIO()
+    flambeau.save(flambeau.ones(2), stream)
+
+    def fail(storage, location):
+        raise KeyError("mine")
+
+    for where, error, message in (
+        (fail, KeyError, "mine"),
+        ("cuda", RuntimeError, "Attempting to deserialize object on a CUDA device"),
+        ("elsewhere", RuntimeError, "don't know how to restore data location"),
+    ):
+        stream.seek(0)
+        with pytest.raises(error, match=message):
+            flambeau.load(stream, map_location=where)
+
+
+def test_files_of_the_older_format_can_follow_each_other():
+    stream = io.BytesIO()
+    for i in range(2):
+        flambeau.save(flambeau.full((2,), float(i)), stream, _use_new_zipfile_serialization=False)
+    stream.seek(0)
+    assert [flambeau.load(stream).tolist() for _ in range(2)] == [[0.0, 0.0], [1.0, 1.0]]

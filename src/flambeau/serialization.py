@@ -21,7 +21,13 @@ import flambeau
 from . import _C, _utils
 from .archive.atomic import atomic_write
 from .archive.pickler import Pickler, our_name, torch_name
-from .archive.unpickler import SafeUnpickler, UnpicklingError, UnsafePickleError, named_globals
+from .archive.unpickler import (
+    CallerError,
+    SafeUnpickler,
+    UnpicklingError,
+    UnsafePickleError,
+    named_globals,
+)
 from .archive.zip import ArchiveReader, ArchiveWriter, is_zip
 from .storage import STORAGE_NAMES, TypedStorage, UntypedStorage
 
@@ -298,6 +304,22 @@ def register_package(priority: int, tagger: Any, deserializer: Any) -> None:
     """Accepted for compatibility: there is no device besides cpu and meta to register."""
 
 
+_DEVICES = frozenset("cuda mps xpu hpu mtia privateuseone".split())
+
+
+class SourceChangeWarning(Warning):
+    """PyTorch's warning about changed sources of pickled modules; never given here."""
+
+
+def location_tag(storage: Any) -> str:
+    """Return how files name the place of a storage."""
+    return str(storage.device.type)
+
+
+def _is_zipfile(f: IO[bytes]) -> bool:
+    return is_zip(f)
+
+
 def default_restore_location(storage: Any, location: str) -> Any:
     """Give the storage for a location that a file names.
 
@@ -309,7 +331,12 @@ def default_restore_location(storage: Any, location: str) -> Any:
         return storage
     if kind == "meta":
         return UntypedStorage(storage.nbytes(), device="meta")
-    name = kind.upper() if kind in ("cuda", "mps", "xpu") else repr(kind)
+    if kind not in _DEVICES:
+        raise RuntimeError(
+            "don't know how to restore data location of torch.storage.UntypedStorage "
+            f"(tagged with {location})"
+        )
+    name = kind.upper()
     raise RuntimeError(
         f"Attempting to deserialize object on a {name} device but torch.{kind}.is_available() is False. "
         "If you are running on a CPU-only machine, please use torch.load with "
@@ -355,7 +382,11 @@ class _Storages:
             raise UnpicklingError(f"expected a storage size, got {numel!r:.100}")
         key = key.decode() if isinstance(key, bytes) else str(key)
         if key not in self.found:
-            self.found[key] = self.restore(self.read(key, numel * itemsize), str(location))
+            storage = self.read(key, numel * itemsize)
+            try:
+                self.found[key] = self.restore(storage, str(location))
+            except Exception as error:
+                raise CallerError(error) from error
         untyped = self.found[key].untyped()
         if untyped.nbytes() < numel * itemsize:
             raise UnpicklingError(
@@ -437,6 +468,10 @@ def load(
     """
     if weights_only is None:
         weights_only = pickle_module is None
+    if weights_only and pickle_load_args:
+        import warnings
+
+        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if not isinstance(map_location, str | flambeau.device | dict | None) and not callable(
@@ -481,6 +516,8 @@ def _load_file(
                 "please torch.save your checkpoint with this option in order to use mmap."
             )
         return _load_legacy(file, map_location, weights_only, options)
+    except CallerError as error:
+        raise error.error from None
     except UnsafePickleError as error:
         raise UnpicklingError(_advice(error.name)) from None
     except UnpicklingError as error:
@@ -532,6 +569,7 @@ def _load_zip(
 def _load_legacy(
     file: IO[bytes], map_location: MapLocation, weights_only: bool, options: dict[str, Any]
 ) -> Any:
+    start = file.tell()
     data = file.read()
     if data[257:262] == b"ustar":
         raise RuntimeError(
@@ -554,8 +592,9 @@ def _load_legacy(
     storages = _Storages(read, map_location)
     plain = _Storages(lambda key, nbytes: read(key, nbytes), None)
     with _utils.checking_sparse_later() as check_sparse:
-        result = _read_legacy(data, plain, storages, waiting, weights_only, options)
+        result, end = _read_legacy(data, plain, storages, waiting, weights_only, options)
     check_sparse()
+    file.seek(start + end)  # another one may follow
     return result
 
 
@@ -566,7 +605,7 @@ def _read_legacy(
     waiting: dict[str, UntypedStorage],
     weights_only: bool,
     options: dict[str, Any],
-) -> Any:
+) -> tuple[Any, int]:
     position = 0
     try:
         magic, position = _unpickle(data, position, plain, True, {})
@@ -584,7 +623,7 @@ def _read_legacy(
     keys, position = _unpickle(data, position, plain, True, {})
     for key in keys if isinstance(keys, list) else []:
         position = _fill_legacy(data, position, str(key), waiting, storages)
-    return result
+    return result, position
 
 
 def _fill_legacy(

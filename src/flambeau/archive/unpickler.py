@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["SafeUnpickler", "UnsafePickleError", "named_globals"]
+__all__ = ["CallerError", "SafeUnpickler", "UnsafePickleError", "named_globals"]
 
 UnpicklingError = pickle.UnpicklingError
 
@@ -27,6 +27,14 @@ class UnsafePickleError(UnpicklingError):
             f"the file asks for {name}, which is not on the list of things that a file may ask for"
         )
         self.name = name
+
+
+class CallerError(Exception):
+    """Carries an error that is not about the file: of the caller's own function."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 class _Mark:
@@ -98,7 +106,7 @@ class SafeUnpickler:
                         f"expected an opcode of plain data, got {bytes([opcode])!r}"
                     )
                 handler(self)
-        except (UnpicklingError, MemoryError):
+        except (UnpicklingError, MemoryError, CallerError):
             raise
         except IndexError:
             raise UnpicklingError("expected more data: the pickle is cut off or damaged") from None
