@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from .overrides import disabled_torch_function
+
 __all__ = ["NAMES"]
 
 
@@ -41,6 +43,8 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 
 
 NAMES: dict[str, Any] = {
+    "DisableTorchFunction": disabled_torch_function,
+    "DisableTorchFunctionSubclass": disabled_torch_function,
     "_are_functorch_transforms_active": _false,
     "_get_privateuse1_backend_name": lambda: "privateuseone",
     "_get_tracing_state": _nothing,

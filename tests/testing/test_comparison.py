@@ -128,3 +128,24 @@ def test_tolerances_come_in_pairs():
         assert_close(1, 1, rtol=1)
     with pytest.raises(ValueError, match="at least 0"):
         assert_close(1, 1, rtol=-1, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("convert", "message"),
+    [
+        (lambda t: t.to_sparse(), "Sparse COO values are not close"),
+        (lambda t: t.to_sparse_csr(), "Sparse CSR values are not close"),
+        (
+            lambda t: flambeau.quantize_per_tensor(t, 0.1, 0, flambeau.quint8),
+            "Quantized tensor-likes are not close",
+        ),
+    ],
+)
+def test_tensors_without_strided_memory(convert, message):
+    value = flambeau.eye(2)
+    assert_close(convert(value), convert(value))
+    with pytest.raises(AssertionError, match=message):
+        assert_close(convert(value), convert(2 * value))
+    assert_close(value, value.to_sparse(), check_layout=False)
+    with pytest.raises(AssertionError, match="number of specified values in sparse COO"):
+        assert_close(value.to_sparse(), flambeau.ones(2, 2).to_sparse())

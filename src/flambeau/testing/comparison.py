@@ -194,8 +194,55 @@ def _compare_tensors(actual: Any, expected: Any, rules: _Rules) -> None:
         _check_attribute("stride()", actual.stride(), expected.stride())
     if "meta" in (actual.device.type, expected.device.type):
         return
+    if actual.is_quantized and expected.is_quantized:
+        if actual.qscheme() != expected.qscheme():
+            _check_attribute("qscheme()", actual.qscheme(), expected.qscheme())
+        _compare_strided(
+            actual.dequantize(), expected.dequantize(), rules, "Quantized tensor-likes"
+        )
+    elif actual.layout is flambeau.strided and expected.layout is flambeau.strided:
+        _compare_strided(actual, expected, rules, "Tensor-likes")
+    elif actual.layout != expected.layout:
+        _compare_strided(actual.to_dense(), expected.to_dense(), rules, "Tensor-likes")
+    else:
+        _compare_sparse(actual, expected, rules)
+
+
+def _compare_strided(actual: Any, expected: Any, rules: _Rules, what: str) -> None:
     dtypes = tuple(str(t.dtype).removeprefix("torch.") for t in (actual, expected))
-    _compare_arrays(_to_numpy(actual), _to_numpy(expected), rules, dtypes)
+    _compare_arrays(_to_numpy(actual), _to_numpy(expected), rules, dtypes, what)
+
+
+def _compare_sparse(actual: Any, expected: Any, rules: _Rules) -> None:
+    """Compare the parts of tensors of the same sparse layout: indices exactly, then values."""
+    layout = str(actual.layout).rpartition("_")[2].upper()
+    parts = ["values"]
+    if layout == "COO":
+        if actual._nnz() != expected._nnz():
+            _count_mismatch("sparse COO", actual, expected)
+        if not (actual.is_coalesced() and expected.is_coalesced()):
+            actual, expected = actual.coalesce(), expected.coalesce()
+        parts = ["indices", *parts]
+    else:
+        if actual._nnz() != expected._nnz():
+            _count_mismatch(f"sparse {layout}", actual, expected)
+        by_row = layout in ("CSR", "BSR")
+        parts = (
+            ["crow_indices", "col_indices", *parts]
+            if by_row
+            else ["ccol_indices", "row_indices", *parts]
+        )
+    exact = _Rules(rules.subclasses, (0, 0), rules.equal_nan, rules.checks)
+    for part in parts:
+        pair = [getattr(tensor.detach(), part)() for tensor in (actual, expected)]
+        used = rules if part == "values" else exact
+        _compare_strided(*pair, used, f"Sparse {layout} {part}")
+
+
+def _count_mismatch(kind: str, actual: Any, expected: Any) -> None:
+    raise _Mismatch(
+        f"The number of specified values in {kind} tensors does not match: {actual._nnz()} != {expected._nnz()}"
+    )
 
 
 def _to_numpy(tensor: Any) -> np.ndarray[Any, Any]:
@@ -243,6 +290,7 @@ def _compare_arrays(
     expected: np.ndarray[Any, Any],
     rules: _Rules,
     dtypes: tuple[str, ...],
+    what: str = "Tensor-likes",
 ) -> None:
     rtol, atol = rules.tolerances or _default_tolerances(*dtypes)
     actual, expected = (a.astype(np.int64) if a.dtype == bool else a for a in (actual, expected))
@@ -260,11 +308,11 @@ def _compare_arrays(
     if rules.equal_nan:
         matches |= np.isnan(actual) & np.isnan(expected)
     if not matches.all():
-        raise _Mismatch(_array_message(actual, expected, difference, matches, rtol, atol))
+        raise _Mismatch(_array_message(actual, expected, difference, matches, rtol, atol, what))
 
 
 def _array_message(
-    actual: Any, expected: Any, difference: Any, matches: Any, rtol: float, atol: float
+    actual: Any, expected: Any, difference: Any, matches: Any, rtol: float, atol: float, what: str
 ) -> str:
     if actual.ndim == 0:
         return _scalar_message(actual.item(), expected.item(), rtol, atol)
@@ -274,7 +322,7 @@ def _array_message(
         if magnitude.dtype.kind in "iu":  # integers divide in float32
             magnitude = magnitude.astype(np.float32)
         relative = difference.astype(magnitude.dtype) / magnitude
-    lines = [f"Tensor-likes are not {word}!\n"]
+    lines = [f"{what} are not {word}!\n"]
     count = int(matches.size - matches.sum())
     lines.append(f"Mismatched elements: {count} / {matches.size} ({count / matches.size:.1%})")
     for name, values, hint in (
@@ -285,6 +333,14 @@ def _array_message(
         index = tuple(int(i) for i in np.unravel_index(np.argmax(values), values.shape))
         lines.append(f"Greatest {name} difference: {values[index].item()} at index {index}{hint}")
     return "\n".join(lines)
+
+
+# What assert_allclose allowed before there was assert_close.
+_OLD_TOLERANCES = {
+    flambeau.float16: (1e-3, 1e-3),
+    flambeau.float32: (1e-4, 1e-5),
+    flambeau.float64: (1e-5, 1e-8),
+}
 
 
 def assert_allclose(
@@ -300,6 +356,8 @@ def assert_allclose(
         actual = flambeau.tensor(actual)
     if not isinstance(expected, flambeau.Tensor):
         expected = flambeau.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = max(_OLD_TOLERANCES.get(t.dtype, (0.0, 0.0)) for t in (actual, expected))
     assert_close(
         actual,
         expected,

@@ -29,6 +29,11 @@ def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, f
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low > high or (low == high and not dtype.is_floating_point and not dtype.is_complex):
         raise ValueError(f"make_tensor: expected low < high, got {low=} and {high=}")
+    if low >= limits[1] or high < limits[0]:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), "
+            f"but {dtype} only supports [{limits[0]}, {limits[1]})"
+        )
     low, high = min(max(low, limits[0]), limits[1]), min(max(high, limits[0]), limits[1])
     if not dtype.is_floating_point and not dtype.is_complex:
         return math.floor(low), math.ceil(high)
@@ -79,15 +84,18 @@ def make_tensor(
     if len(shape) == 1 and not isinstance(shape[0], int):
         shape = tuple(shape[0])
     first, last = _bounds(dtype, low, high)
-    result = flambeau.empty(shape, dtype=dtype, device=device)
+    spread = noncontiguous and math.prod(shape) > 1
+    # Every second one of twice as many values: PyTorch's, with its own numbers.
+    drawn = (*shape[:-1], 2 * shape[-1]) if spread else shape
+    result = flambeau.empty(drawn, dtype=dtype, device=device)
     if dtype.is_complex:
         _fill_uniform(flambeau.view_as_real(result), first, last)
     elif dtype.is_floating_point:
         _fill_uniform(result, first, last)
     else:
         result.random_(int(first), int(last))
-    if noncontiguous and result.numel() > 1:
-        result = flambeau.stack([result, result], -1).flatten(-2)[..., ::2]
+    if spread:
+        result = result[..., 1::2]
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:

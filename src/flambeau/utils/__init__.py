@@ -4,7 +4,7 @@ import importlib
 
 _SUBMODULES = frozenset(
     "backend_registration benchmark bottleneck checkpoint collect_env data deterministic dlpack hooks mobile_optimizer "
-    "cpp_extension model_zoo tensorboard".split()
+    "cpp_extension model_zoo".split()
 )
 
 

@@ -75,6 +75,9 @@ class Compare:
 
     def _table(self, results: list[Measurement]) -> str:
         label = results[0].label or ""
+        # Environments are named where there are several.
+        several = len({r.task_spec.env for r in results}) > 1
+        _env = (lambda r: r.task_spec.env or "") if several else (lambda r: "")
         unit, scale = select_unit(min(r.median for r in results))
         columns = ordered_unique(r.description for r in results)
         threads = sorted({r.num_threads for r in results})
@@ -137,7 +140,3 @@ class Compare:
         if ratio >= 5:
             return f"{_VERY_BAD}{_BOLD}{cell}{_END}"
         return f"{_BAD}{cell}{_END}" if ratio >= 2 else cell
-
-
-def _env(result: Measurement) -> str:
-    return result.task_spec.env or ""
