@@ -1,6 +1,7 @@
 """Models from a folder with hubconf.py, checkpoints from (file) URLs."""
 
 import hashlib
+import urllib.error
 
 import pytest
 
@@ -36,3 +37,13 @@ def test_checkpoint_from_url_is_cached_and_checked(tmp_path):
     with pytest.raises(RuntimeError, match="invalid hash"):
         hub.load_state_dict_from_url(wrong.as_uri(), str(cache), check_hash=True)
     assert [path.name for path in cache.iterdir()] == [f"weights-{digest}.pth"]
+
+
+def test_errors_say_what_to_do(tmp_path):
+    with pytest.raises(urllib.error.URLError, match=f"put the file at {tmp_path}"):
+        hub.load_state_dict_from_url("http://127.0.0.1:9/x.pth", model_dir=str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="Unknown source"):
+        hub.load(str(tmp_path), "model", source="elsewhere")
+    with pytest.raises(NotImplementedError, match="Clone the repository"):
+        hub.load("owner/name", "model")

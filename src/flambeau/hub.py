@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,8 @@ def set_dir(d: str | os.PathLike[str]) -> None:
 
 
 def _hubconf(repo_or_dir: str, source: str) -> ModuleType:
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source != "local":
         raise NotImplementedError(
             f"hub: expected source='local' and a folder, got source={source!r} and {repo_or_dir!r}. "
@@ -141,8 +144,12 @@ def download_url_to_file(
                 f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")'
             )
         os.replace(partial, dst)
-    except BaseException:
+    except BaseException as error:
         os.unlink(partial)
+        if type(error) is urllib.error.URLError:
+            raise urllib.error.URLError(
+                f"{error.reason} (downloading {url}). Without a network, put the file at {dst}"
+            ) from error
         raise
 
 

@@ -87,3 +87,13 @@ def test_malformed_files_are_errors(name, tmp_path):
     path.write_bytes(BAD[name])
     with pytest.raises(SafetensorsError, match="safetensors: expected"):
         safetensors.load_file(path)
+
+
+def test_only_tensors_and_text_are_written():
+    with pytest.raises(ValueError, match="expected a tensor as 'a', got int"):
+        safetensors.save({"a": 1})
+    with pytest.raises(TypeError, match="text to text"):
+        safetensors.save({"a": flambeau.ones(1)}, {"k": 1})
+    data = safetensors.save({"é": flambeau.ones(1)})
+    assert "é".encode() in data  # as the format's own library writes it
+    assert list(safetensors.load(data)) == ["é"]

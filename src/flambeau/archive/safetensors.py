@@ -173,6 +173,13 @@ def metadata(filename: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _chunks(tensors: dict[str, Any], meta: dict[str, str] | None) -> Iterator[Any]:
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, flambeau.Tensor):
+            raise ValueError(
+                f"safetensors: expected a tensor as {name!r}, got {type(tensor).__name__}"
+            )
+    if meta and not all(isinstance(text, str) for item in meta.items() for text in item):
+        raise TypeError("safetensors: expected metadata that maps text to text")
     # Largest elements first: everything is aligned to its element size then, as the format's own library does.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     header: dict[str, Any] = {"__metadata__": dict(meta)} if meta else {}
@@ -193,7 +200,7 @@ def _chunks(tensors: dict[str, Any], meta: dict[str, str] | None) -> Iterator[An
         position += nbytes
         begin = part.storage_offset() * part.dtype.itemsize
         parts.append(memoryview(part.untyped_storage())[begin : begin + nbytes])
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     yield struct.pack("<Q", len(text)) + text
     yield from parts
