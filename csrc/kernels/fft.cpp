@@ -101,6 +101,12 @@ void for_groups(std::int64_t lines, std::int64_t points, F&& fn) {
   });
 }
 
+// fn(first point, points) for the pieces of a line, over threads if it is a long one.
+template <class F>
+void for_pieces(std::int64_t n, F&& fn) {
+  parallel_for(0, n, 2 * kLargestTogether, [&](std::int64_t begin, std::int64_t end) { fn(begin, end - begin); });
+}
+
 template <class T>
 void transform_dim(const Tensor& output, const Tensor& input, std::int64_t dim, bool forward, T scale) {
   const std::int64_t n = input.sizes()[dim];
@@ -110,9 +116,14 @@ void transform_dim(const Tensor& output, const Tensor& input, std::int64_t dim, 
     // Real and imaginary parts change places for the inverse transform.
     const auto re = [&] { return forward ? area.data.re : area.data.im; };
     const auto im = [&] { return forward ? area.data.im : area.data.re; };
-    Group<T>(from, first, count, columns).load(input.data<Complex<T>>(), 0, n, re(), im());
+    const Group<T> source(from, first, count, columns), target(to, first, count, columns);
+    for_pieces(n, [&](std::int64_t at, std::int64_t points) {
+      source.load(input.data<Complex<T>>(), at, points, re() + at * columns, im() + at * columns);
+    });
     plan->run(area.data, area.scratch, columns);
-    Group<T>(to, first, count, columns).store(output.data<Complex<T>>(), 0, n, re(), im(), scale);
+    for_pieces(n, [&](std::int64_t at, std::int64_t points) {
+      target.store(output.data<Complex<T>>(), at, points, re() + at * columns, im() + at * columns, scale);
+    });
   });
 }
 
@@ -149,7 +160,12 @@ void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T
     T *re = area.data.re, *im = area.data.im;
     const T* lines[kLargestWidth];
     for (std::int64_t c = 0; c < columns; ++c) lines[c] = input.data<T>() + source.offsets[c];
-    if (from.step == 1) {
+    if (from.step == 1 && columns == 1) {
+      for_pieces(n, [&](std::int64_t at, std::int64_t points) {
+        const T* piece = lines[0] + 2 * at;
+        fft_loops<T>().load(&piece, 1, 1, points, re + at, im + at);
+      });
+    } else if (from.step == 1) {
       fft_loops<T>().load(lines, columns, 1, n, re, im);
     } else {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -160,12 +176,14 @@ void even_to_half(const Tensor& output, const Tensor& input, std::int64_t dim, T
       }
     }
     plan->run(area.data, area.scratch, columns);
-    alignas(64) T part_re[kSplitPoints * kLargestWidth], part_im[kSplitPoints * kLargestWidth];
-    for (std::int64_t begin = 0; begin <= n; begin += kSplitPoints) {
-      const std::int64_t end = std::min(begin + kSplitPoints, n + 1);
-      fft_loops<T>().split(area.data.re, area.data.im, columns, turns.re, turns.im, n, begin, end, part_re, part_im);
-      target.store(output.data<Complex<T>>(), begin, end - begin, part_re, part_im, scale / 2);
-    }
+    for_pieces(n + 1, [&](std::int64_t at, std::int64_t points) {
+      alignas(64) T part_re[kSplitPoints * kLargestWidth], part_im[kSplitPoints * kLargestWidth];
+      for (std::int64_t begin = at; begin < at + points; begin += kSplitPoints) {
+        const std::int64_t end = std::min(begin + kSplitPoints, at + points);
+        fft_loops<T>().split(area.data.re, area.data.im, columns, turns.re, turns.im, n, begin, end, part_re, part_im);
+        target.store(output.data<Complex<T>>(), begin, end - begin, part_re, part_im, scale / 2);
+      }
+    });
   });
 }
 

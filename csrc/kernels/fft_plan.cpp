@@ -6,12 +6,16 @@
 #include <numbers>
 
 #include "core/elementwise.h"
+#include "core/parallel.h"
 #include "kernels/fft.h"
 
 namespace flambeau::fft {
 namespace {
 
 constexpr std::int64_t kLargestRadix = 13;  // larger prime factors go through Bluestein
+// Points from which on a line is cut in two. Lines that long always come one by one (fft.cpp, kLargestTogether).
+constexpr std::int64_t kLong = 65536;
+constexpr std::int64_t kMostLanes = 16;
 
 // exp(-2 pi i k / n), with the angle reduced to the first octant so that it is right to the last bit or so.
 void unit_root(std::int64_t k, std::int64_t n, double& re, double& im) {
@@ -88,7 +92,7 @@ Plan<T>::Plan(std::int64_t n) : n_(n) {
   const std::vector<std::int64_t> radices = factor(n);
   if (!radices.empty() && radices.back() > kLargestRadix) {
     plan_bluestein();
-  } else {
+  } else if (n < kLong || !plan_long(radices)) {
     plan_stages(radices);
   }
 }
@@ -122,6 +126,101 @@ void Plan<T>::plan_stages(const std::vector<std::int64_t>& radices) {
     stages_.push_back(std::move(stage));
     n /= radix;
   }
+}
+
+template <class T>
+bool Plan<T>::plan_long(const std::vector<std::int64_t>& radices) {
+  const std::int64_t width = fft_loops<T>().width;
+  // The divisor nearest to the root, if whole vectors fit both sides.
+  std::vector<std::int64_t> divisors{1};
+  for (const std::int64_t radix : radices) {
+    const std::size_t count = divisors.size();
+    for (std::size_t i = 0; i < count; ++i) divisors.push_back(divisors[i] * radix);
+    std::sort(divisors.begin(), divisors.end());
+    divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
+  }
+  std::int64_t n1 = 0;
+  for (const std::int64_t d : divisors) {
+    if (d % width == 0 && n_ / d % width == 0 && d * d <= n_) n1 = d;
+  }
+  if (n1 == 0 || n_ / n1 > kLong) return false;
+  long_ = std::make_unique<Long>();
+  Long& l = *long_;
+  l.n1 = n1;
+  l.n2 = n_ / n1;
+  l.columns = std::make_unique<Plan<T>>(l.n1);
+  l.rows = std::make_unique<Plan<T>>(l.n2);
+  l.twiddle_re.resize(static_cast<std::size_t>(n_));
+  l.twiddle_im.resize(static_cast<std::size_t>(n_));
+  parallel_for(0, l.n2 / width, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t at = begin * l.n1 * width; at < end * l.n1 * width; ++at) {
+      const std::int64_t row = at / width % l.n1, column = at / (width * l.n1) * width + at % width;
+      double re, im;
+      unit_root(row * column, n_, re, im);
+      l.twiddle_re[static_cast<std::size_t>(at)] = static_cast<T>(re);
+      l.twiddle_im[static_cast<std::size_t>(at)] = static_cast<T>(im);
+    }
+  });
+  return true;
+}
+
+namespace {
+
+// Rows [row, row + width) of a group of columns times their factors, turned over: out[column * width + row].
+template <class T>
+void turn_block(std::int64_t width, const T* re, const T* im, const T* w_re, const T* w_im, T* out_re, T* out_im) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    T product_re[kMostLanes], product_im[kMostLanes];
+    for (std::int64_t c = 0; c < width; ++c) {
+      const std::int64_t at = i * width + c;
+      product_re[c] = re[at] * w_re[at] - im[at] * w_im[at];
+      product_im[c] = re[at] * w_im[at] + im[at] * w_re[at];
+    }
+    for (std::int64_t c = 0; c < width; ++c) {
+      out_re[c * width + i] = product_re[c];
+      out_im[c * width + i] = product_im[c];
+    }
+  }
+}
+
+template <class T>
+void copy_runs(std::int64_t count, std::int64_t width, const T* from, std::int64_t from_step, T* to,
+               std::int64_t to_step) {
+  for (std::int64_t i = 0; i < count; ++i) std::copy_n(from + i * from_step, width, to + i * to_step);
+}
+
+}  // namespace
+
+template <class T>
+void Plan<T>::run_long(Buffer<T>& data, Buffer<T>& scratch) const {
+  const Long& l = *long_;
+  const std::int64_t width = fft_loops<T>().width, n1 = l.n1, n2 = l.n2;
+  scratch.resize(n_, true);
+  parallel_for(0, n2 / width, 1, [&](std::int64_t begin, std::int64_t end) {
+    Buffer<T> area, spare;
+    area.resize(n1 * width);
+    for (std::int64_t group = begin; group < end; ++group) {
+      copy_runs(n1, width, data.re + group * width, n2, area.re, width);
+      copy_runs(n1, width, data.im + group * width, n2, area.im, width);
+      l.columns->run(area, spare, width);
+      const T *w_re = l.twiddle_re.data() + group * n1 * width, *w_im = l.twiddle_im.data() + group * n1 * width;
+      for (std::int64_t row = 0; row < n1; row += width) {  // to (group of rows, column, row in the group)
+        const std::int64_t from = row * width, to = row * n2 + group * width * width;
+        turn_block(width, area.re + from, area.im + from, w_re + from, w_im + from, scratch.re + to, scratch.im + to);
+      }
+    }
+  });
+  parallel_for(0, n1 / width, 1, [&](std::int64_t begin, std::int64_t end) {
+    Buffer<T> area, spare;
+    area.resize(n2 * width);
+    for (std::int64_t group = begin; group < end; ++group) {
+      std::copy_n(scratch.re + group * width * n2, n2 * width, area.re);
+      std::copy_n(scratch.im + group * width * n2, n2 * width, area.im);
+      l.rows->run(area, spare, width);
+      copy_runs(n2, width, area.re, width, data.re + group * width, n1);
+      copy_runs(n2, width, area.im, width, data.im + group * width, n1);
+    }
+  });
 }
 
 template <class T>
@@ -196,6 +295,7 @@ void Plan<T>::run_bluestein(Buffer<T>& data, std::int64_t columns) const {
 template <class T>
 void Plan<T>::run(Buffer<T>& data, Buffer<T>& scratch, std::int64_t columns) const {
   if (bluestein_) return run_bluestein(data, columns);
+  if (long_) return run_long(data, scratch);
   scratch.resize(n_ * columns, true);
   std::int64_t s = columns;
   for (const Stage& stage : stages_) {

@@ -63,13 +63,23 @@ class Plan {
     std::vector<double> chirp_re, chirp_im;  // exp(-i pi k^2 / n)
     Buffer<double> filter;                   // transform of the conjugate chirp, scaled by 1 / m
   };
+  // A line too long for the caches, as a matrix (n1, n2): transforms of its columns, factors
+  // exp(-2 pi i column * row / n), transforms of its rows, read out column by column.
+  struct Long {
+    std::int64_t n1, n2;
+    std::unique_ptr<Plan<T>> columns, rows;
+    std::vector<T> twiddle_re, twiddle_im;  // (group of columns, row, column in the group)
+  };
   void plan_stages(const std::vector<std::int64_t>& radices);
   void plan_bluestein();
+  bool plan_long(const std::vector<std::int64_t>& radices);
+  void run_long(Buffer<T>& data, Buffer<T>& scratch) const;
   void run_bluestein(Buffer<T>& data, std::int64_t columns) const;
 
   std::int64_t n_;
   std::vector<Stage> stages_;
   std::unique_ptr<Bluestein> bluestein_;
+  std::unique_ptr<Long> long_;
   mutable std::once_flag half_turns_once_;
   mutable Buffer<double> half_turns_;
 };

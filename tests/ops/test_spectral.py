@@ -84,3 +84,15 @@ def test_gradients_flow_through_both():
 def test_errors(call, match):
     with pytest.raises(RuntimeError, match=match):
         call(flambeau.ones(40))
+
+
+@pytest.mark.parametrize("n", [65536, 3 * 5 * 7 * 1024, 2 * 65536])
+def test_long_lines_are_cut_in_two(n):
+    random = np.random.RandomState(0)
+    values = random.randn(2, n) + 1j * random.randn(2, n)
+    x = flambeau.tensor(values)
+    np.testing.assert_allclose(flambeau.fft.fft(x).numpy(), np.fft.fft(values), atol=1e-10)
+    np.testing.assert_allclose(flambeau.fft.ifft(x[0]).numpy(), np.fft.ifft(values[0]), atol=1e-14)
+    half = flambeau.fft.rfft(x[0].real)
+    np.testing.assert_allclose(half.numpy(), np.fft.rfft(values[0].real), atol=1e-10)
+    np.testing.assert_allclose(flambeau.fft.irfft(half, n).numpy(), values[0].real, atol=1e-13)

@@ -12,6 +12,7 @@ from .pad import constant_pad_nd
 from .registry import composite
 from .special_bessel import i0
 from .trig import cos
+from .view import unfold_backward
 
 
 def _window_dtype(dtype, name):
@@ -367,11 +368,7 @@ def istft(  # noqa: PLR0915 (PyTorch's many argument checks, in its order)
 
 def _overlap_add(pieces, hop_length, covered):
     """Sum frames of shape (batch, frames, n_fft) at steps of hop_length."""
-    batch, frames, n_fft = pieces.shape
-    positions = (arange(frames).unsqueeze(1) * hop_length + arange(n_fft)).reshape(-1)
-    return zeros((batch, covered), dtype=pieces.dtype, device=pieces.device).index_add(
-        1, positions, pieces.reshape(batch, -1)
-    )
+    return unfold_backward(pieces, [pieces.shape[0], covered], 1, pieces.shape[2], hop_length)
 
 
 def symmetric_window(name, formula, M, sym, dtype, device, requires_grad):
