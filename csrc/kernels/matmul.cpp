@@ -270,7 +270,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     matrix_product(input.dtype(), rows, n, k, x, w, result.data(), n, 1, false);
     return result;
   }
-  const Tensor start = contiguous(expand_to(bias, {n}, "linear"));
+  const Tensor start = bias.numel() == n && bias.is_contiguous() ? bias : contiguous(expand_to(bias, {n}, "linear"));
   dispatch_all(result.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
