@@ -342,8 +342,19 @@ PyObject* op_parameters(PyObject* self, void*) {
   return tuple;
 }
 
-// Pickled and deep-copied by name, like functions.
-PyObject* op_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(as_op(self)->def->name.c_str()); }
+// Pickled and deep-copied by name, like functions; from the table of ops where no module has that name (add_).
+PyObject* op_reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Object name(checked(PyUnicode_FromString(as_op(self)->def->name.c_str())));
+    const Object module_name(checked(PyObject_GetAttrString(self, "__module__")));
+    const Object module(PyImport_GetModule(module_name.get()));
+    const Object found(module ? PyObject_GetAttr(module.get(), name.get()) : nullptr);
+    if (found.get() == self) return name.release();
+    PyErr_Clear();
+    const Object registry(checked(PyImport_ImportModule("flambeau.ops.registry")));
+    return checked(Py_BuildValue("N(O)", checked(PyObject_GetAttrString(registry.get(), "op_named")), name.get()));
+  });
+}
 PyObject* overload_reduce(PyObject* self, PyObject*) { return Py_NewRef(as_overload(self)->name); }
 
 PyMethodDef op_methods[] = {

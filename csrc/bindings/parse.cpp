@@ -34,7 +34,6 @@ bool same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 // The items of a list or tuple (or of another sequence, copied); null if the object is none.
 struct Items {
   Object holder;
-  PyObject** data = nullptr;
   Py_ssize_t size = 0;
   bool ok = false;
   explicit Items(PyObject* object) {
@@ -51,9 +50,13 @@ struct Items {
       return;
     }
     if (!holder) throw_python();
-    data = PySequence_Fast_ITEMS(holder.get());
     size = PySequence_Fast_GET_SIZE(holder.get());
     ok = true;
+  }
+  // Converting an item may run Python code (__index__, __torch_function__), which may shorten the list.
+  [[nodiscard]] PyObject* operator[](Py_ssize_t i) const {
+    check(i < PySequence_Fast_GET_SIZE(holder.get()), ErrorKind::Runtime, "a list changed its size while it was read");
+    return PySequence_Fast_GET_ITEM(holder.get(), i);
   }
 };
 
@@ -75,7 +78,7 @@ bool ints_from(const Parameter& parameter, PyObject* object, Value& value, CallF
   Dims& dims = frame.fresh_ints();
   dims.resize(items.size);
   for (Py_ssize_t i = 0; i < items.size; ++i) {
-    if (!to_int(items.data[i], dims[i])) return false;
+    if (!to_int(items[i], dims[i])) return false;
   }
   if (parameter.fixed_size > 1 && items.size == 1) {
     for (std::int64_t i = 1; i < parameter.fixed_size; ++i) dims.push_back(dims[0]);
@@ -91,7 +94,7 @@ bool tensors_from(const Parameter& parameter, PyObject* object, Value& value, Ca
   auto& list = *frame.tensors_.emplace_back(std::make_unique<std::vector<Tensor>>());
   list.reserve(static_cast<std::size_t>(items.size));
   for (Py_ssize_t i = 0; i < items.size; ++i) {
-    PyObject* item = items.data[i];
+    PyObject* item = items[i];
     if (is_tensor(item)) {
       if (frame.overridden == nullptr && has_torch_function(item)) frame.overridden = item;
       list.push_back(tensor_of(item));
@@ -147,7 +150,7 @@ bool list_from(PyObject* object, std::vector<T>& list, Convert&& convert_item) {
   if (!items.ok) return false;
   for (Py_ssize_t i = 0; i < items.size; ++i) {
     T item{};
-    if (!convert_item(items.data[i], item)) return false;
+    if (!convert_item(items[i], item)) return false;
     list.push_back(item);
   }
   return true;
@@ -206,8 +209,8 @@ bool convert_argument(const OpDef& def, std::size_t index, PyObject* object, Val
       if (!items.ok) return false;
       auto& list = frame.bools_.emplace_back(std::make_unique<bool[]>(static_cast<std::size_t>(items.size) + 1));
       for (Py_ssize_t i = 0; i < items.size; ++i) {
-        if (!PyBool_Check(items.data[i])) return false;
-        list[static_cast<std::size_t>(i)] = items.data[i] == Py_True;
+        if (!PyBool_Check(items[i])) return false;
+        list[static_cast<std::size_t>(i)] = items[i] == Py_True;
       }
       value.borrow(Span<bool>(list.get(), items.size));
       return true;
@@ -286,8 +289,8 @@ bool parse_out(const OpDef& def, PyObject* object, CallFrame& frame, std::string
     const Items items(object);
     bool ok = items.ok;
     for (Py_ssize_t i = 0; ok && i < items.size; ++i) {
-      ok = is_tensor(items.data[i]);
-      if (ok) frame.outs.push_back(tensor_of(items.data[i]));
+      ok = is_tensor(items[i]);
+      if (ok) frame.outs.push_back(tensor_of(items[i]));
     }
     if (!ok) {
       if (error != nullptr)
@@ -317,10 +320,9 @@ bool parse_factory_extra(PyObject* name, PyObject* object, CallFrame& frame) {
   if (same_name(name, known.layout)) {
     bool strided = true;
     if (object != Py_None && !is_layout(object, strided)) return false;
-    if (!strided) {
-      frame.extended = object != Py_None;
-      frame.layout = object;
-    }
+    if (object == Py_None) return true;
+    frame.extended |= !strided;
+    frame.layout = object;  // strided too: zeros_like(sparse, layout=strided) asks for it
     return true;
   }
   return false;
@@ -470,6 +472,11 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
       return false;
     }
     frame[i].alias(parameter.default_value);
+  }
+  if (frame.layout != nullptr && !frame.extended) {
+    // layout=strided, which only makes a difference beside a tensor that is not.
+    const Value& like = frame[0];
+    frame.extended = like.tag() == Tag::Tensor && like.tensor().defined() && like.tensor().is_extended();
   }
   if (default_device >= 0 && shape.created_on >= 0) [[unlikely]] {
     Value& device = frame[static_cast<std::size_t>(shape.created_on)];

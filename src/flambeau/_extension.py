@@ -125,13 +125,10 @@ def _assign(target, result):
 
 def run(op, arguments, out, layout):
     """The result of a native op some of whose arguments (or its layout=) no kernel can handle."""
-    kind = (
-        "sparse"
-        if layout is not None
-        else _kind_of(arguments) or _kind_of(out) or _KIND_OF_RESULT[op.name]
-    )
+    sparse = layout is not None and layout is not _C.strided
+    kind = "sparse" if sparse else _kind_of(arguments) or _kind_of(out) or _KIND_OF_RESULT[op.name]
     importlib.import_module(_MODULES[kind])
-    if layout is not None:
+    if layout is not None and kind == "sparse":
         return _FORMS[kind]["factory"](op, arguments, layout)
     name = op.name
     form = _FORMS[kind].get(name)

@@ -178,7 +178,8 @@ def _as_class(result, cls):
         return result.as_subclass(cls)
     if isinstance(result, tuple | list):
         converted = [_as_class(item, cls) for item in result]
-        return type(result)(converted) if type(result) in (tuple, list) else result
+        rebuilds = type(result) in (tuple, list) or hasattr(result, "n_sequence_fields")
+        return type(result)(converted) if rebuilds else result
     return result
 
 

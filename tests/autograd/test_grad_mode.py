@@ -1,6 +1,7 @@
 """Grad mode and inference mode as contexts and decorators; the inference-mode table. Recorded from PyTorch 2.13."""
 
 import copy
+import pickle
 import threading
 
 import pytest
@@ -218,3 +219,10 @@ def test_training_after_inference_matches_training_after_no_grad():
 def test_set_multithreading_enabled_is_accepted():
     with autograd.set_multithreading_enabled(False):
         pass
+
+
+def test_guards_are_copied_and_pickled():
+    guard = pickle.loads(pickle.dumps(copy.deepcopy(flambeau.no_grad())))
+    with guard:
+        assert not flambeau.is_grad_enabled()
+    assert copy.deepcopy(flambeau.inference_mode(False)).mode is False

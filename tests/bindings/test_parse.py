@@ -92,3 +92,16 @@ def test_named_tuples_unpack_and_print(x):
     values, indices = result
     assert values is result.values and indices is result.indices
     assert repr(result).startswith("torch.return_types.max(\nvalues=tensor(")
+
+
+def test_list_that_shrinks_while_it_is_read():
+    sizes = [1, 2, 3]
+
+    class Shrinks:
+        def __index__(self):
+            sizes.clear()
+            return 1
+
+    sizes[0] = Shrinks()
+    with pytest.raises(RuntimeError, match="changed its size"):
+        flambeau.zeros(sizes)

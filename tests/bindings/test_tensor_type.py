@@ -183,3 +183,11 @@ def test_deepcopy_of_a_leaf_is_independent():
     y = copy.deepcopy(x)
     y.data.zero_()
     assert y.requires_grad and x.tolist() == [1, 1]
+
+
+def test_subclass_reaches_into_named_results():
+    class Marked(flambeau.Tensor):
+        pass
+
+    values, indices = flambeau.max(flambeau.eye(2).as_subclass(Marked), 0)
+    assert type(values) is type(indices) is Marked

@@ -1,5 +1,7 @@
 """The other ways to call an op: as a method, in place, with out=; and the calls that must fail."""
 
+import pickle
+
 import pytest
 
 import flambeau
@@ -40,3 +42,34 @@ def test_wrong_call_raises(spec, case):
 
 def test_spec_has_an_error_case(spec):
     assert spec.errors, f"{spec.id}: state at least one call that must fail"
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        flambeau.sin,
+        flambeau.max,
+        flambeau.floor_divide,
+        flambeau.nn.functional.gelu,
+        flambeau.Tensor.add_,
+    ],
+    ids=str,
+)
+def test_ops_pickle_by_name(op):
+    assert pickle.loads(pickle.dumps(op)) is op
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.max(0),
+        lambda x: x.topk(1),
+        flambeau.linalg.slogdet,
+        lambda x: flambeau.histogram(x, 2),
+    ],
+)
+def test_named_results_pickle(make):
+    results = make(flambeau.eye(2))
+    again = pickle.loads(pickle.dumps(results))
+    assert type(again) is type(results)
+    assert [part.tolist() for part in again] == [part.tolist() for part in results]

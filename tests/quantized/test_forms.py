@@ -82,3 +82,10 @@ def test_max_pool_of_sequences():
     q = flambeau.quantize_per_tensor(flambeau.arange(8.0).reshape(1, 2, 4), 0.5, 3, flambeau.quint8)
     pooled = flambeau.quantized_max_pool1d(q, 2)
     assert pooled.dequantize().tolist() == [[[1, 3], [5, 7]]]
+
+
+@pytest.mark.parametrize("name", ["ones_like", "empty_like"])
+def test_like_of_another_dtype_is_refused(name):
+    x = flambeau.quantize_per_tensor(flambeau.ones(2), 0.5, 0, flambeau.qint8)
+    with pytest.raises(RuntimeError, match="another dtype"):
+        getattr(flambeau, name)(x, dtype=flambeau.float64)

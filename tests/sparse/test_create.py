@@ -147,3 +147,18 @@ def test_parts_are_copied():
 def test_blocks_by_columns():
     x = flambeau.sparse_bsc_tensor([0, 1], [0], flambeau.ones(1, 2, 2), (2, 2))
     assert x.layout is flambeau.sparse_bsc and x.to_dense().tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "rand_like"])
+def test_like_with_an_explicit_strided_layout_is_dense(name):
+    made = getattr(flambeau, name)(flambeau.eye(3).to_sparse(), layout=flambeau.strided)
+    assert made.layout is flambeau.strided and made.shape == (3, 3)
+
+
+def test_new_with_an_explicit_strided_layout_is_dense():
+    sparse = flambeau.eye(3, dtype=flambeau.float64).to_sparse_csr()
+    made = sparse.new_zeros((2, 2), layout=flambeau.strided)
+    assert made.tolist() == [[0, 0], [0, 0]] and made.dtype is flambeau.float64
+    assert flambeau.full_like(sparse, 2, layout=flambeau.strided).sum() == 18
+    with pytest.raises(NotImplementedError, match="sparse layout"):
+        flambeau.ones_like(sparse, layout=flambeau.sparse_coo)

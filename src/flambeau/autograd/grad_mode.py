@@ -120,6 +120,9 @@ class no_grad(_C._NoGrad):
         """Make another guard of this kind."""
         return type(self)()
 
+    def __reduce__(self):
+        return type(self), ()
+
 
 class enable_grad(_C._EnableGrad):
     """Record operations again inside a no_grad() block.
@@ -141,6 +144,9 @@ class enable_grad(_C._EnableGrad):
     def clone(self):
         """Make another guard of this kind."""
         return type(self)()
+
+    def __reduce__(self):
+        return type(self), ()
 
 
 class set_grad_enabled(_C._SetGradEnabled):
@@ -193,6 +199,9 @@ class inference_mode(_C._InferenceMode):
     def clone(self):
         """Make another guard of this kind, for the same mode."""
         return type(self)(self.mode)
+
+    def __reduce__(self):
+        return type(self), (self.mode,)
 
 
 class set_multithreading_enabled:

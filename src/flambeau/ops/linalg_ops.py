@@ -177,6 +177,8 @@ def _result_type(name, fields):
         "__match_args__": fields,
         "__repr__": text,
         "__module__": "torch.return_types",
+        # By name, since no module holds the types made here.
+        "__reduce__": lambda self: (named, (name, " ".join(fields), tuple(self))),
         "n_fields": len(fields),
         "n_sequence_fields": len(fields),
         "n_unnamed_fields": 0,

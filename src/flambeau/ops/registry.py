@@ -4,6 +4,7 @@ A native op is declared by its schema; the kernel of that name is found in the n
 with `@op.vjp`. See docs/internals/add_an_op.md.
 """
 
+import copyreg
 import functools
 import sys
 
@@ -48,12 +49,15 @@ def native(
     """
     op = _C._make_op(schema, bool(out), return_type, non_differentiable, bool(handles_lazy_bits))
     op.__doc__ = doc
-    op.__module__ = sys._getframe(1).f_globals["__name__"]  # where pickle finds it by name
+    op.__module__ = _declaring_module()
     op.inplace = None
     OPS[op.name] = op
+    if op.return_type is not None:
+        copyreg.pickle(op.return_type, functools.partial(_reduce_results, op.name))
     if inplace:
         op.inplace = op._make_inplace()
         op.inplace.__doc__ = f"In-place form of {op.name}."
+        op.inplace.__module__ = op.__module__
         op.inplace.inplace = None
         OPS[op.inplace.name] = op.inplace
         _set_methods(op.inplace, [f"{name}_" for name in methods if not name.startswith("__")])
@@ -83,6 +87,31 @@ _WITH_INPLACE = frozenset(
 )
 
 
+def _declaring_module():
+    """The family file that declares an op, whatever helpers are between: pickle finds ops there by name."""
+    frame = sys._getframe(2)
+    while frame.f_globals["__name__"] in _HELPERS:
+        frame = frame.f_back
+    return frame.f_globals["__name__"]
+
+
+_HELPERS = (__name__, f"{__package__}.pointwise")
+
+
+def op_named(name):
+    """The op that a pickle names."""
+    return OPS[name]
+
+
+def _reduce_results(name, results):
+    """Pickle a named tuple of results by the op that returns it."""
+    return _results_of, (name, tuple(results))
+
+
+def _results_of(name, values):
+    return OPS[name].return_type(values)
+
+
 def overload(name, *ops, methods=(), properties=(), doc=None):
     """Several native ops under one name: a call runs the first whose schema accepts its arguments.
 
@@ -90,7 +119,7 @@ def overload(name, *ops, methods=(), properties=(), doc=None):
     """
     chosen = _C._make_overload(name, tuple(ops))
     chosen.__doc__ = doc or next((op.__doc__ for op in ops if op.__doc__), None)
-    chosen.__module__ = sys._getframe(1).f_globals["__name__"]
+    chosen.__module__ = _declaring_module()
     _set_methods(chosen, methods)
     _set_properties(chosen, properties)
     return chosen

@@ -105,8 +105,13 @@ def _pair_type(name):
         "hist": property(itemgetter(0)),
         "bin_edges": property(itemgetter(1)),
         "__slots__": (),
+        "__reduce__": lambda self: (_pair, (name, tuple(self))),
     }
     return type(name, (tuple,), {**fields, "__module__": "torch.return_types"})
+
+
+def _pair(name, values):
+    return {"histogram": _Histogram, "histogramdd": _HistogramDd}[name](values)
 
 
 _Histogram = _pair_type("histogram")

@@ -162,17 +162,22 @@ def copy_(input, src, non_blocking=False):
 
 @register("quantized", "empty_like")
 def empty_like(input, dtype=None, *_):
-    content = quantized_payload(input, "empty_like")
-    if dtype is not None and dtype is not content.dtype:
-        raise RuntimeError(
-            f"empty_like: a quantized tensor of another dtype needs parameters of its own, got {dtype}"
-        )
+    content = _content_of_dtype(input, dtype, "empty_like")
     return content.like(ops.empty_like(content.integers))
 
 
+def _content_of_dtype(input, dtype, op):
+    content = quantized_payload(input, op)
+    if dtype is not None and dtype is not content.dtype:
+        raise RuntimeError(
+            f"{op}: a quantized tensor of another dtype needs parameters of its own, got {dtype}"
+        )
+    return content
+
+
 @register("quantized", "ones_like")
-def ones_like(input, *_):
-    return quantized_payload(input, "ones_like").requantize(ops.ones(input.shape))
+def ones_like(input, dtype=None, *_):
+    return _content_of_dtype(input, dtype, "ones_like").requantize(ops.ones(input.shape))
 
 
 def _joined(op):

@@ -356,12 +356,16 @@ def _empty(size, dtype, layout, sparse_dim=None):
 
 @register("sparse", "factory")
 def factory(op, arguments, layout):
-    """zeros, empty and their kin with layout=: a sparse tensor without entries."""
+    """zeros, empty and their kin with layout=: a sparse tensor without entries, or a strided one like a sparse one."""
     named = dict(zip(op.parameters, arguments, strict=True))
     like = named.get("input")
     name = op.name
+    if layout is _C.strided:
+        stand_in = ops.empty((), dtype=like.dtype).expand(like.shape)
+        return op(stand_in, **{key: value for key, value in named.items() if key != "input"})
     if name in ("ones", "full", "ones_like", "full_like", "new_ones", "new_full"):
-        raise RuntimeError("full(...) is not implemented for sparse layout")
+        kind = RuntimeError if like is None else NotImplementedError
+        raise kind("full(...) is not implemented for sparse layout")
     if name not in ("empty", "zeros", "empty_like", "zeros_like", "new_empty", "new_zeros"):
         raise NotImplementedError(
             f"{name}: expected layout strided, got {layout}. Make it strided and convert it with to_sparse()."
