@@ -74,3 +74,11 @@ def test_dtypes_that_no_tensor_has_can_be_named():
 
 def test_get_device_counts_accelerators_only():
     assert flambeau.get_device(flambeau.ones(1)) == -1
+
+
+def test_typename_of_extended_tensors():
+    x = flambeau.ones(2)
+    assert flambeau.typename(x.to_sparse().double()) == "torch.sparse.DoubleTensor"
+    assert flambeau.typename(x.to(flambeau.complex32)) == "torch.ComplexHalfTensor"
+    quantized = flambeau.quantize_per_tensor(x, 0.1, 0, flambeau.qint8)
+    assert flambeau.typename(quantized) == "torch.quantized.QInt8Tensor"

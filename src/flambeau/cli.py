@@ -72,8 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a PyTorch script on Flambeau, unmodified",
-        description="Run a Python script in which `import torch`, `import torchvision` and their sister packages "
-        "give Flambeau's modules. Errors show the script's own lines; FLAMBEAU_FULL_TRACEBACK=1 shows all.",
+        description="Run a Python script in which `import torch` and its submodules give Flambeau's modules. "
+        "Errors show the script's own lines; FLAMBEAU_FULL_TRACEBACK=1 shows all.",
     )
     run.add_argument(
         "-m",

@@ -106,7 +106,10 @@ def storage_type(tensor):
     """The class of typed storages of this tensor's dtype, such as FloatStorage."""
     from . import storage
 
-    return getattr(storage, storage.STORAGE_NAMES[str(tensor.dtype).removeprefix("torch.")])
+    name = storage.STORAGE_NAMES.get(str(tensor.dtype).removeprefix("torch."))
+    if name is None:
+        raise NotImplementedError(f"storage_type: {tensor.dtype} tensors have no typed storage")
+    return getattr(storage, name)
 
 
 def to_padded_tensor(tensor, padding, output_size=None):

@@ -151,12 +151,24 @@ TENSOR_TYPES = {
 }
 
 
+_OTHER_TYPES = {
+    "complex32": "ComplexHalfTensor",
+    "qint8": "quantized.QInt8Tensor",
+    "quint8": "quantized.QUInt8Tensor",
+    "qint32": "quantized.QInt32Tensor",
+    "quint4x2": "quantized.QUInt4x2Tensor",
+    "quint2x4": "quantized.QUInt2x4Tensor",
+}
+
+
 def typename(obj: Any, /) -> str:
     """The name of an object's type as PyTorch gives it: `torch.FloatTensor`, `int`."""
     from .archive.pickler import torch_name
 
     if isinstance(obj, _C.TensorBase):
-        return f"torch.{TENSOR_TYPES[str(obj.dtype).removeprefix('torch.')]}"
+        name = str(obj.dtype).removeprefix("torch.")
+        sparse = "sparse." if str(obj.layout) == "torch.sparse_coo" else ""
+        return f"torch.{sparse}{TENSOR_TYPES.get(name) or _OTHER_TYPES[name]}"
     cls = obj if isinstance(obj, type) else type(obj)
     module = torch_name(getattr(cls, "__module__", "") or "")
     name = getattr(cls, "__qualname__", cls.__name__)

@@ -276,3 +276,36 @@ def test_failed_start_leaves_nothing_behind():
 
         gc.collect()
         assert len(os.listdir("/proc/self/fd")) <= before + 1  # the resource tracker's pipe
+
+
+class _Unsendable:
+    def __reduce__(self):
+        raise ValueError("cannot be sent")
+
+
+class _Unsent(Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return _Unsendable()
+
+
+class _LocalError(_Unsent):
+    def __getitem__(self, index):
+        class Local(Exception):
+            pass
+
+        raise Local("only the worker knows it")
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (_Unsent(), ValueError, "cannot be sent"),
+        (_LocalError(), RuntimeError, "only the worker knows it"),
+    ],
+)
+def test_what_a_worker_cannot_pickle_is_an_error(data, error, message):
+    with pytest.raises(error, match=message):
+        list(DataLoader(data, num_workers=1, collate_fn=list, timeout=20))

@@ -83,6 +83,15 @@ def _end_of_iteration(worker_id):
     return ("end", worker_id)
 
 
+def _unsent(error, item):
+    """What to send in place of an answer that cannot be pickled."""
+    number, worker_id, data = item
+    if isinstance(data, RemoteError):  # of a class that the main process cannot find
+        data.kind = RuntimeError
+        return number, worker_id, data
+    return number, worker_id, RemoteError(error, f"in DataLoader worker process {worker_id}")
+
+
 def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, collate_fn, drop_last, seed, init_fn,
                  worker_id, num_workers, pipe_seed):  # fmt: skip
     """Body of a worker process."""
@@ -115,6 +124,8 @@ def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, c
                     data = RemoteError(error, f"in DataLoader worker process {worker_id}")
             results.put((number, worker_id, data))
 
+        # A result that cannot be pickled fails in the queue's own thread, which would only print it.
+        results._on_queue_feeder_error = lambda error, item: results.put(_unsent(error, item))
         _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make)
     except KeyboardInterrupt:
         return  # the parent reports it
