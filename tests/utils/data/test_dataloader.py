@@ -283,7 +283,7 @@ class _Unsendable:
         raise ValueError("cannot be sent")
 
 
-class _Unsent(Dataset):
+class _Unsent(data.Dataset):
     def __len__(self):
         return 3
 
@@ -300,12 +300,12 @@ class _LocalError(_Unsent):
 
 
 @pytest.mark.parametrize(
-    ("data", "error", "message"),
+    ("dataset", "error", "message"),
     [
         (_Unsent(), ValueError, "cannot be sent"),
         (_LocalError(), RuntimeError, "only the worker knows it"),
     ],
 )
-def test_what_a_worker_cannot_pickle_is_an_error(data, error, message):
+def test_what_a_worker_cannot_pickle_is_an_error(dataset, error, message):
     with pytest.raises(error, match=message):
-        list(DataLoader(data, num_workers=1, collate_fn=list, timeout=20))
+        list(data.DataLoader(dataset, num_workers=1, collate_fn=list, timeout=20))
