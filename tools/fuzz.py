@@ -45,7 +45,7 @@ SUSPICIOUS = re.compile(
 # A wrong argument in a Python function, a read-only attribute; multi-head attention asserts, as PyTorch's does.
 HARMLESS = re.compile(
     r"object .*has no attribute|not writable|no setter|no deleter|expecting|should be|expected|to be None|shape|"
-    r"must be",
+    r"must be|not compiled with CUDA",
     re.I,
 )
 MEMORY_LIMIT = 2 << 30
@@ -56,6 +56,8 @@ LAYOUTS = (
     "plain plain plain plain t step expand overlap meta grad conj neg nan huge negative zeros "
     "coo csr quantized complex32"
 ).split()
+# Further kinds, now and then.
+OTHER_KINDS = "hybrid csc bsr channels".split()
 INTS = "0 1 -1 2 3 -2 -3 4 5 -5 7 63 64 -64 255 2**31 -2**31 2**31-1 2**32 2**62 2**63-1 -2**63 2**64".split()
 FLOATS = "0.0 1.0 -1.0 0.5 2.0 1e-5 -0.0 1e30 1e300 -1e300 nan inf -inf".split()
 WRONG = [
@@ -117,6 +119,8 @@ def make_tensor(t: Any, dtype: str, shape: tuple[int, ...], layout: str) -> Any:
         .to(kind)
         .reshape(shape)
     )
+    if layout in OTHER_KINDS:
+        return make_other_kind(t, made, layout)
     if layout == "t" and made.dim() >= 2:
         return made.transpose(0, -1).contiguous().transpose(0, -1)
     if layout == "step" and made.dim() >= 1:
@@ -147,6 +151,20 @@ def make_extended(t: Any, made: Any, layout: str) -> Any:
     return made
 
 
+def make_other_kind(t: Any, made: Any, layout: str) -> Any:
+    """A sparse or quantized tensor of those values; the plain one where that form does not exist."""
+    if layout == "channels":
+        if made.dtype.is_complex or made.dim() == 0:
+            return made
+        scales, zeros = t.full((made.shape[0],), 0.25), t.zeros(made.shape[0], dtype=t.int64)
+        return t.quantize_per_channel(made.float(), scales, zeros, 0, t.qint8)
+    if layout == "hybrid":
+        return made.to_sparse(1) if made.dim() > 0 else made
+    if made.dim() != 2 or made.numel() == 0:
+        return made
+    return made.to_sparse_bsr((1, 1)) if layout == "bsr" else made.to_sparse_csc()
+
+
 class Source:
     """Random arguments as source text."""
 
@@ -164,7 +182,8 @@ class Source:
         if shape is None or self.rng.random() < 0.25:
             shape = self.shape()
         dtype = self.pick(["float32"] * 6 + ["int64"] * 3 + DTYPES)
-        return f"T({dtype!r}, {shape}, {self.pick(LAYOUTS)!r})"
+        layout = self.pick(LAYOUTS if self.rng.random() < 0.93 else OTHER_KINDS)
+        return f"T({dtype!r}, {shape}, {layout!r})"
 
     def small_int(self) -> str:
         return self.pick(INTS[:10]) if self.rng.random() < 0.8 else self.pick(INTS)
@@ -272,6 +291,13 @@ def schema_types(schema: str) -> list[tuple[str, str, bool, bool]]:
     return found
 
 
+NAMESPACES = (
+    *("t", "t.nn.functional", "t.linalg", "t.special", "t.fft", "t.sparse", "t.masked"),
+    *("t.signal.windows", "t.nn.utils.rnn"),
+)
+TRANSFORMS = "vmap grad jacrev jacfwd hessian functionalize".split()
+
+
 class Calls:
     """Everything that is called, and random calls of it."""
 
@@ -279,13 +305,14 @@ class Calls:
         from flambeau.ops import registry
 
         pattern = re.compile(only)
+        self.t = t
         self.ops = [
             (f"OPS[{name!r}]", op.schema, op.takes_out)
             for name, op in registry.OPS.items()
             if pattern.search(name)
         ]
         self.functions: list[tuple[str, Any]] = []
-        for prefix in ("t", "t.nn.functional", "t.linalg", "t.special", "t.fft"):
+        for prefix in NAMESPACES:
             module = eval(prefix, {"t": _Lazy(t)})
             names = getattr(module, "__all__", None) or dir(module)
             for name in names if module is not None else []:
@@ -299,6 +326,11 @@ class Calls:
                     self.functions.append((f"{prefix}.{name}", member))
         self.methods = [m for m in dir(t.Tensor) if pattern.search(m) and m not in _NOT_METHODS]
         self.indexing = pattern.search("index") is not None
+        self.distributions = [
+            name
+            for name in getattr(t.distributions, "__all__", [])
+            if pattern.search(name) and isinstance(getattr(t.distributions, name), type)
+        ]
 
     def arguments(self, source: Source, schema: str, takes_out: bool) -> str:
         shape = source.shape()
@@ -355,8 +387,12 @@ class Calls:
         roll = source.rng.random()
         if self.indexing and roll < 0.12:
             return self.draw_index(source)
-        if self.methods and roll < 0.25:
+        if self.distributions and roll < 0.15:
+            return self.draw_distribution(source)
+        if self.methods and roll < 0.27:
             return self.draw_method(source)
+        if self.ops and 0.55 < roll < 0.6:
+            return self.draw_transform(source)
         if self.functions and (roll < 0.55 or not self.ops):
             name, function = source.pick(self.functions)
             ops = getattr(function, "ops", None)
@@ -369,6 +405,29 @@ class Calls:
             name, schema, takes_out = source.pick(self.ops)
             return f"{name}({self.arguments(source, schema, takes_out)})"
         return self.draw_index(source)
+
+    def draw_transform(self, source: Source) -> str:
+        """An op under vmap or a derivative of flambeau.func."""
+        name, schema, _ = source.pick(self.ops)
+        transform = source.pick(TRANSFORMS)
+        return f"t.func.{transform}({name})({self.arguments(source, schema, False)})"
+
+    def draw_distribution(self, source: Source) -> str:
+        """A distribution of odd parameters, and one call of it."""
+        name = source.pick(self.distributions)
+        made = f"t.distributions.{name}({self.loose_arguments(source, getattr(self.t.distributions, name))})"
+        value = source.tensor()
+        uses = [
+            f".sample({source.ints()})",
+            f".rsample({source.ints()})",
+            f".log_prob({value})",
+            f".cdf({value})",
+            f".icdf({value})",
+            ".entropy()",
+            ".mean",
+            f".expand({source.ints()})",
+        ]
+        return made + source.pick(uses)
 
     def draw_index(self, source: Source) -> str:
         base, index = source.tensor(), source.index()

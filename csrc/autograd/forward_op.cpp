@@ -326,6 +326,11 @@ void ForwardCall::run_rule() {
   }
   run_primal();
   collect_results();
+  for (const Tensor& output : outputs_) {
+    if (!output.defined() || has_kernels(output.dtype())) continue;
+    fail(ErrorKind::NotImplemented, "Trying to use forward AD with ", def_.name, " that does not support it for ",
+         torch_name_of(output.dtype()), ". Compute in complex64.");
+  }
   // Results are saved with the history they have: the node is not theirs.
   save_results(*node, results_, reads, false);
   store(is_elementwise() ? elementwise(*node) : by_reverse(*node));

@@ -206,7 +206,11 @@ PyObject* element(T value) {
 
 template <class T>
 PyObject* nested_list(const T* data, const Tensor& tensor, std::int64_t dim) {
-  if (dim == tensor.dim()) return element(*data);
+  if (dim == tensor.dim()) {
+    // Memory that nobody has written yet need not hold a valid bool.
+    if constexpr (std::is_same_v<T, bool>) return element(*reinterpret_cast<const std::uint8_t*>(data) != 0);
+    return element(*data);
+  }
   const std::int64_t count = tensor.sizes()[dim], step = tensor.strides()[dim];
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(count));
   for (std::int64_t i = 0; list != nullptr && i < count; ++i) {

@@ -247,7 +247,15 @@ PyObject* size_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
     std::int64_t value;
     PyObject* item = PyTuple_GET_ITEM(tuple, i);
-    if (!to_int(item, value)) {
+    bool fits = false;
+    try {
+      fits = to_int(item, value);
+    } catch (const PythonError& error) {  // more than 64 bits
+      error.restore();
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    if (!fits) {
       PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
                    Py_TYPE(item)->tp_name);
       Py_DECREF(tuple);

@@ -27,22 +27,27 @@ void TensorImpl::destroy(TensorImpl* impl) noexcept {
   ObjectPool<TensorImpl>::give(impl);
 }
 
+// Sizes beside a zero may be of any size: what their product wraps to has no meaning, and the number of elements is 0.
+static std::int64_t wrapping_product(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 void TensorImpl::set_contiguous_sizes(IntSpan new_sizes) {
   sizes.assign(new_sizes);
   strides.resize(new_sizes.size());
   std::int64_t running = 1;
   for (std::int64_t i = sizes.size() - 1; i >= 0; --i) {
     strides[i] = running;
-    running *= std::max<std::int64_t>(sizes[i], 1);
+    running = wrapping_product(running, std::max<std::int64_t>(sizes[i], 1));
   }
   numel = 1;
-  for (std::int64_t size : sizes) numel *= size;
+  for (std::int64_t size : sizes) numel = wrapping_product(numel, size);
   contiguous = true;
 }
 
 void TensorImpl::refresh() noexcept {
   numel = 1;
-  for (std::int64_t size : sizes) numel *= size;
+  for (std::int64_t size : sizes) numel = wrapping_product(numel, size);
   contiguous = true;
   if (numel == 0) return;
   std::int64_t expected = 1;

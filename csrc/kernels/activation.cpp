@@ -21,7 +21,8 @@ Tensor backward(const char* op, const Tiles& tiles, const Tensor& grad, const Te
 
 Tensor relu(const Tensor& input, const Out& out) {
   static constexpr Tiles tiles("relu");
-  check(input.dtype() != DType::Bool, "Boolean inputs not supported for relu");
+  check(input.dtype() != DType::Bool, "relu: Boolean inputs not supported for relu",
+        ". Convert the input, e.g. input.float().");
   return activate("relu", tiles, input, {}, out, kInts | kFloats);
 }
 Tensor leaky_relu(const Tensor& input, double negative_slope, const Out& out) {
@@ -50,7 +51,7 @@ Tensor elu(const Tensor& input, double alpha, double scale, double input_scale, 
 }
 Tensor gelu(const Tensor& input, std::string_view approximate, const Out& out) {
   static constexpr Tiles exact("gelu"), tanh("gelu_tanh");
-  check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  check(approximate == "none" || approximate == "tanh", "gelu: approximate argument must be either none or tanh.");
   return activate("GeluKernelImpl", approximate == "none" ? exact : tanh, input, {}, out);
 }
 Tensor silu(const Tensor& input, const Out& out) {
@@ -83,7 +84,7 @@ Tensor hardshrink(const Tensor& input, double lambda, const Out& out) {
 }
 Tensor softshrink(const Tensor& input, double lambda, const Out& out) {
   static constexpr Tiles tiles("softshrink");
-  check(lambda >= 0, "lambda must be greater or equal to 0, but found to be ", lambda, ".");
+  check(lambda >= 0, "hardshrink, softshrink: lambda must be greater or equal to 0, but found to be ", lambda, ".");
   return activate("softshrink", tiles, input, {lambda}, out);
 }
 // weight already has a shape that broadcasts to input's.

@@ -240,7 +240,8 @@ Tensor heaviside(const Tensor& input, const Tensor& values, const Out& out) {
   static constexpr Tiles tiles("heaviside");
   check(!is_complex(input.dtype()) && !is_complex(values.dtype()),
         "heaviside is not yet implemented for complex tensors.");
-  check(input.dtype() == values.dtype(), "heaviside is not yet implemented for tensors with different dtypes.");
+  check(input.dtype() == values.dtype(), "heaviside is not yet implemented for tensors with different dtypes.",
+        " Convert one, e.g. values.to(input.dtype).");
   return elementwise("heaviside", {&input, &values}, tiles[input.dtype()], input.dtype(), nullptr, out);
 }
 const Kernel heaviside_kernel("heaviside", &heaviside);
@@ -249,11 +250,11 @@ const Kernel heaviside_kernel("heaviside", &heaviside);
 Tensor make_complex(const char* op, const Tiles& tiles, const Tensor& a, const Tensor& b, const Out& out) {
   check(
       is_floating(a.dtype()) && is_floating(b.dtype()) && a.dtype() != DType::BFloat16 && b.dtype() != DType::BFloat16,
-      "Expected both inputs to be Half, Float or Double tensors but got ", torch_name_of(a.dtype()), " and ",
-      torch_name_of(b.dtype()));
-  check(a.dtype() == b.dtype(), "Expected object of scalar type ", torch_name_of(a.dtype()), " but got scalar type ",
-        torch_name_of(b.dtype()), " for second argument");
-  check(!out.given() || out[0].dtype() == to_complex(a.dtype()), "Expected object of scalar type ",
+      "complex, polar: Expected both inputs to be Half, Float or Double tensors but got ", torch_name_of(a.dtype()),
+      " and ", torch_name_of(b.dtype()));
+  check(a.dtype() == b.dtype(), "complex, polar: Expected object of scalar type ", torch_name_of(a.dtype()),
+        " but got scalar type ", torch_name_of(b.dtype()), " for second argument");
+  check(!out.given() || out[0].dtype() == to_complex(a.dtype()), "complex, polar: Expected object of scalar type ",
         torch_name_of(to_complex(a.dtype())), " but got scalar type ", out.given() ? torch_name_of(out[0].dtype()) : "",
         " for argument 'out'");
   return elementwise(op, {&a, &b}, tiles[a.dtype()], to_complex(a.dtype()), nullptr, out);

@@ -74,9 +74,10 @@ Tensor empty_permuted(IntSpan size, IntSpan physical_layout, OptDType dtype, Opt
   std::int64_t stride = 1;
   for (std::int64_t i = n - 1; i >= 0; --i) {
     const std::int64_t d = physical_layout[i];
-    check(d >= 0 && d < n, ErrorKind::Runtime, "Dimension out of range (expected to be between 0 and ", n - 1,
-          ", but got ", d, " at index ", i, ")");
-    check((seen >> d & 1U) == 0, ErrorKind::Runtime, "Duplicate dim not allowed in physical_layout ", physical_layout);
+    check(d >= 0 && d < n, ErrorKind::Runtime, "empty_permuted: Dimension out of range (expected to be between 0 and ",
+          n - 1, ", but got ", d, " at index ", i, ")");
+    check((seen >> d & 1U) == 0, ErrorKind::Runtime, "empty_permuted: Duplicate dim not allowed in physical_layout ",
+          physical_layout);
     seen |= std::uint64_t{1} << d;
     strides[d] = stride;
     stride = checked_mul(stride, std::max<std::int64_t>(size[d], 1), "empty_permuted");
@@ -144,8 +145,8 @@ Tensor scalar_tensor_op(const Scalar& s, OptDType dtype, OptDevice device) {
 
 Tensor eye(std::int64_t n, std::optional<std::int64_t> m, OptDType dtype, OptDevice device, const Out& out) {
   const std::int64_t columns = m.value_or(n);
-  check(n >= 0, ErrorKind::Runtime, "n must be greater or equal to 0, got ", n);
-  check(columns >= 0, ErrorKind::Runtime, "m must be greater or equal to 0, got ", columns);
+  check(n >= 0, ErrorKind::Runtime, "eye: n must be greater or equal to 0, got ", n);
+  check(columns >= 0, ErrorKind::Runtime, "eye: m must be greater or equal to 0, got ", columns);
   Tensor result = destination("eye", {n, columns}, dtype, device, out);
   if (!result.is_meta() && result.numel() != 0) {
     fill(result, Scalar(0));

@@ -14,12 +14,13 @@ bool is_whole(const Scalar& value) { return value.is_integral(true); }
 
 // Number of elements of arange. Integers exactly; otherwise as PyTorch does, by the ceiling in double precision.
 std::int64_t arange_length(const Scalar& start, const Scalar& end, const Scalar& step) {
-  check(!step.equals(0), ErrorKind::Runtime, "step must be nonzero");
+  check(!step.equals(0), ErrorKind::Runtime, "arange, range: step must be nonzero");
   const double s = start.to_double(), e = end.to_double(), by = step.to_double();
-  check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "unsupported range: ", s, " -> ", e);
-  check(!std::isnan(by), ErrorKind::Runtime, "step must be nonzero");
+  check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "arange, range: unsupported range: ", s, " -> ", e);
+  check(!std::isnan(by), ErrorKind::Runtime, "arange, range: step must be nonzero");
   check((by > 0 && e >= s) || (by < 0 && e <= s), ErrorKind::Runtime,
-        "upper bound and lower bound inconsistent with step sign: start ", s, ", end ", e, ", step ", by);
+        "arange, range: upper bound and lower bound inconsistent with step sign: start ", s, ", end ", e, ", step ",
+        by);
   if (is_whole(start) && is_whole(end) && is_whole(step)) {
     const __int128 span = static_cast<__int128>(end.to_int()) - start.to_int(), stride = step.to_int();
     const __int128 count = (span + stride - (stride > 0 ? 1 : -1)) / stride;
@@ -77,8 +78,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
         "arange: expected real numbers.");
   const DType type = range_dtype(dtype, out, start, end, step);
   check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), ErrorKind::Runtime,
-        "unsupported range: ", start, " -> ", end);
-  check(step.equals(0) || !is_integral(type, true) || step.to_int() != 0, ErrorKind::Value, "step must be nonzero");
+        "arange, range: unsupported range: ", start, " -> ", end);
+  check(step.equals(0) || !is_integral(type, true) || step.to_int() != 0, ErrorKind::Value,
+        "arange, range: step must be nonzero");
   // int64 truncates the bounds first; other dtypes count in double.
   const std::int64_t count = type == DType::Int64
                                  ? arange_length(Scalar(start.to_int()), Scalar(end.to_int()), Scalar(step.to_int()))
@@ -106,10 +108,10 @@ Tensor arange_end(const Scalar& end, std::optional<DType> dtype, std::optional<D
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
              std::optional<Device> device, const Out& out) {
   const double s = start.to_double(), e = end.to_double(), by = step.to_double();
-  check(by != 0 && !std::isnan(by), ErrorKind::Runtime, "step must be nonzero");
-  check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "unsupported range: ", s, " -> ", e);
+  check(by != 0 && !std::isnan(by), ErrorKind::Runtime, "arange, range: step must be nonzero");
+  check(std::isfinite(s) && std::isfinite(e), ErrorKind::Runtime, "arange, range: unsupported range: ", s, " -> ", e);
   check((by > 0 && e >= s) || (by < 0 && e <= s), ErrorKind::Runtime,
-        "upper bound and lower bound inconsistent with step sign");
+        "arange, range: upper bound and lower bound inconsistent with step sign");
   const double count = std::floor((e - s) / by) + 1;
   check(count < 9.2e18, ErrorKind::Runtime, "invalid size, possible overflow?");
   Tensor result = destination("range", {static_cast<std::int64_t>(count)}, dtype, device, out);
@@ -148,7 +150,7 @@ void fill_linspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
 
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, std::optional<DType> dtype,
                 std::optional<Device> device, const Out& out) {
-  check(steps >= 0, ErrorKind::Runtime, "number of steps must be non-negative, got ", steps);
+  check(steps >= 0, ErrorKind::Runtime, "linspace, logspace: number of steps must be non-negative, got ", steps);
   const DType type = space_dtype("linspace", dtype, out, start, end);
   check(type != DType::Bool, ErrorKind::NotImplemented, "\"linspace_cpu\" not implemented for 'Bool'");
   Tensor result = destination("linspace", {steps}, type, device, out);
@@ -205,7 +207,7 @@ void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
 
 Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, double base, std::optional<DType> dtype,
                 std::optional<Device> device, const Out& out) {
-  check(steps >= 0, ErrorKind::Runtime, "number of steps must be non-negative, got ", steps);
+  check(steps >= 0, ErrorKind::Runtime, "linspace, logspace: number of steps must be non-negative, got ", steps);
   const DType type = space_dtype("logspace", dtype, out, start, end);
   check(type != DType::Bool, ErrorKind::NotImplemented, "\"logspace_cpu\" not implemented for 'Bool'");
   Tensor result = destination("logspace", {steps}, type, device, out);

@@ -24,13 +24,17 @@ void check_indices(const Tensor& indices) {
 Tensor checked_rows(const Tensor& indices, std::int64_t rows) {
   const Tensor values = contiguous(to_dtype(indices, DType::Int64));
   const auto* data = values.data<std::int64_t>();
-  if (!index_table().in_range(data, values.numel(), rows)) [[unlikely]]
-    fail(ErrorKind::Index, "index out of range in self");
+  if (!index_table().in_range(data, values.numel(), rows)) [[unlikely]] {
+    std::int64_t bad = 0;
+    while (data[bad] >= 0 && data[bad] < rows) ++bad;
+    fail(ErrorKind::Index, "embedding: index out of range in self: expected indices in [0, ", rows,
+         "), the rows of weight, got ", data[bad], ".");
+  }
   return values;
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t, bool, bool) {
-  check(weight.dim() == 2, ErrorKind::Runtime, "'weight' must be 2-D");
+  check(weight.dim() == 2, ErrorKind::Runtime, "embedding: 'weight' must be 2-D");
   check_indices(indices);
   Dims sizes(indices.sizes());
   sizes.push_back(weight.sizes()[1]);
@@ -145,12 +149,13 @@ Tensor checked_offsets(const Tensor& offsets, std::int64_t count, bool include_l
   const std::int64_t n = values.numel();
   check(!include_last_offset || n >= 1, ErrorKind::Runtime,
         "include_last_offset: number of offset should be at least 1");
-  check(
-      n == 0 || starts[0] == 0, ErrorKind::Runtime,
-      "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got ",
-      n == 0 ? 0 : starts[0]);
-  check(n == 0 || starts[n - 1] <= count, ErrorKind::Runtime, "offsets[-1] can not be greater than input's length ",
-        count, " but got offsets[-1] of ", n == 0 ? 0 : starts[n - 1]);
+  check(n == 0 || starts[0] == 0, ErrorKind::Runtime,
+        "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+        "0. However, got ",
+        n == 0 ? 0 : starts[0]);
+  check(n == 0 || starts[n - 1] <= count, ErrorKind::Runtime,
+        "embedding_bag: offsets[-1] can not be greater than input's length ", count, " but got offsets[-1] of ",
+        n == 0 ? 0 : starts[n - 1]);
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t end = i + 1 < n ? starts[i + 1] : count;
     check(starts[i] >= 0 && end >= starts[i] && end <= count, ErrorKind::Runtime,
@@ -162,7 +167,7 @@ Tensor checked_offsets(const Tensor& offsets, std::int64_t count, bool include_l
 }
 
 void check_offsets(const Tensor& offsets) {
-  check(offsets.dim() == 1, ErrorKind::Value, "offsets has to be a 1D Tensor");
+  check(offsets.dim() == 1, ErrorKind::Value, "embedding_bag: offsets has to be a 1D Tensor");
   check_indices(offsets);
 }
 
@@ -191,7 +196,7 @@ Tensor bag_numbers(const Tensor& offsets, std::int64_t count, bool include_last_
 Tensor embedding_bag_sum(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
                          const Tensor& per_sample_weights, bool include_last_offset, bool mean,
                          std::int64_t padding_idx, bool, bool) {
-  check(weight.dim() == 2, ErrorKind::Runtime, "'weight' must be 2-D");
+  check(weight.dim() == 2, ErrorKind::Runtime, "embedding: 'weight' must be 2-D");
   check_indices(indices);
   check_offsets(offsets);
   check(is_floating(weight.dtype()), ErrorKind::Runtime, "embedding_bag: expected a floating weight, got ",

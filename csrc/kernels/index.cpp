@@ -64,7 +64,7 @@ Term integer_term(const Tensor& input, const Tensor& index, std::int64_t dim) {
 
 void check_mask(const Tensor& input, const Tensor& mask, std::int64_t dim) {
   for (std::int64_t d = 0; d < mask.dim(); ++d) {
-    check(mask.sizes()[d] == input.sizes()[dim + d], ErrorKind::Index, "The shape of the mask ", mask.sizes(),
+    check(mask.sizes()[d] == input.sizes()[dim + d], ErrorKind::Index, "index: The shape of the mask ", mask.sizes(),
           " at index ", d, " does not match the shape of the indexed tensor ", input.sizes(), " at index ", dim + d);
   }
 }
@@ -107,7 +107,7 @@ Dims block_shape_of(const std::vector<Term>& terms) {
       const std::int64_t from_shape = d - (n - shape.size()), from_term = d - (n - term.shape.size());
       const std::int64_t a = from_shape >= 0 ? shape[from_shape] : 1, b = from_term >= 0 ? term.shape[from_term] : 1;
       check(a == b || a == 1 || b == 1, ErrorKind::Index,
-            "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes_of(terms));
+            "index: shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes_of(terms));
       wider[d] = a == 1 ? b : a;
     }
     shape = wider;
@@ -147,7 +147,8 @@ Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
     }
     const bool mask = is_mask(index);
     check(mask || index.dtype() == DType::Int64 || index.dtype() == DType::Int32, ErrorKind::Index,
-          "tensors used as indices must be long, int, byte or bool tensors");
+          "index: tensors used as indices must be long, int, byte or bool tensors",
+          ". Convert them, e.g. index.long().");
     const std::int64_t covers = mask ? index.dim() : 1;
     check(dim + covers <= input.dim(), ErrorKind::Index, "too many indices for tensor of dimension ", input.dim());
     if (mask) check_mask(input, index, dim);
@@ -172,7 +173,7 @@ Plan make_plan(const Tensor& input, TensorSpan indices, bool shapes_only) {
   }
   if (checked_numel(plan.block_shape) != 0) {
     for (const Pending& item : pending) {
-      check(input.sizes()[item.dim] != 0, ErrorKind::Index, "index is out of bounds for dimension with size 0");
+      check(input.sizes()[item.dim] != 0, ErrorKind::Index, "index: index is out of bounds for dimension with size 0");
     }
   }
   // Like PyTorch: an empty result reads no index, so none is out of range.
@@ -278,7 +279,7 @@ Tensor index_op(const Tensor& input, TensorSpan indices) {
 
 Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, bool accumulate, const Out& out) {
   check(input.dtype() == values.dtype(), ErrorKind::Runtime,
-        "Index put requires the source and destination dtypes match, got ", torch_name_of(input.dtype()),
+        "index_put: Index put requires the source and destination dtypes match, got ", torch_name_of(input.dtype()),
         " for the destination and ", torch_name_of(values.dtype()), " for the source.");
   const Tensor target = out.inplace ? out[0] : clone(input);
   const Plan plan = make_plan(target, indices, input.is_meta());
@@ -292,7 +293,7 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
     }
     return true;
   }();
-  check(fits, ErrorKind::Runtime, "shape mismatch: value tensor of shape ", values.sizes(),
+  check(fits, ErrorKind::Runtime, "index_put: shape mismatch: value tensor of shape ", values.sizes(),
         " cannot be broadcast to indexing result of shape ", sizes);
   if (target.is_meta() || plan.offsets.empty()) return target;
   const Tensor source = values.storage() == target.storage() ? clone(values, MemoryFormat::Contiguous) : values;

@@ -100,8 +100,11 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& index, 
   if (input.dim() != 0) sizes[d] = index.numel();
   Tensor result = output("index_select", out, 0, sizes, input.dtype(), input.device());
   if (result.is_meta()) return result;
-  const auto values = index_values(index, source.sizes()[d], false,
-                                   [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
+  const std::int64_t extent = source.sizes()[d];
+  const auto values = index_values(index, extent, false, [&](std::int64_t bad) {
+    fail(ErrorKind::Index, "index_select: index out of range in self: expected indices in [0, ", extent,
+         ") of dimension ", d, ", got ", bad, ".");
+  });
   if (result.numel() == 0) return result;
   const bool direct = !out.given() && result.dtype() == input.dtype();
   const Tensor target = at_least_1d(direct ? result : empty(sizes, input.dtype(), input.device()));
@@ -162,7 +165,8 @@ void check_source(const char* op, const Tensor& input, std::int64_t d, const Ten
   if (!expected.empty()) expected.erase(d);
   if (!got.empty()) got.erase(d);
   check(expected == got, ErrorKind::Runtime,
-        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+        "index_add, index_copy: source tensor shape must match self tensor shape, excluding the specified dimension. "
+        "Got self.shape = ",
         input.sizes(), " source.shape = ", source.sizes());
 }
 
@@ -195,7 +199,8 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, con
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
   const auto values = index_values(index, target.sizes()[d], false, [&](std::int64_t value) {
-    fail(ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", d, " with size ", target.sizes()[d]);
+    fail(ErrorKind::Runtime, "index_add: index ", value, " is out of bounds for dimension ", d, " with size ",
+         target.sizes()[d]);
   });
   const bool scaled = !alpha.equals(1);
   if (!scaled && add_matrix_rows(target, from, d, values)) return result;
@@ -267,14 +272,15 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& index, co
 Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value, const Out& out) {
   const std::int64_t d = wrap_dim(dim, input.dim(), "index_fill");
   check(index.dtype() == DType::Int64, ErrorKind::Index, "index_fill_(): Expected dtype int64 for index.");
-  check(index.dim() <= 1, ErrorKind::Runtime, "Index has to be a vector/scalar");
+  check(index.dim() <= 1, ErrorKind::Runtime, "index_fill: Index has to be a vector/scalar");
   check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime,
         "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   Tensor result = start_of(input, out, "index_fill_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result);
   const auto values = index_values(index, target.sizes()[d], true, [&](std::int64_t bad) {
-    fail(ErrorKind::Index, "index ", bad, " is out of bounds for dimension ", d, " with size ", target.sizes()[d]);
+    fail(ErrorKind::Index, "index_fill: index ", bad, " is out of bounds for dimension ", d, " with size ",
+         target.sizes()[d]);
   });
   dispatch_all(input.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -349,8 +355,10 @@ Tensor index_reduce(const Tensor& input, std::int64_t dim, const Tensor& index, 
   Tensor result = start_of(input, out, "index_reduce_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
-  const auto values = index_values(index, target.sizes()[d], false,
-                                   [](std::int64_t) { fail(ErrorKind::Index, "index out of range in self"); });
+  const auto values = index_values(index, target.sizes()[d], false, [&](std::int64_t bad) {
+    fail(ErrorKind::Index, "index_reduce: index out of range in self: expected indices in [0, ", target.sizes()[d],
+         ") of dimension ", d, ", got ", bad, ".");
+  });
   dispatch_all(input.dtype(), [&](auto tag) {
     index_reduce_into<typename decltype(tag)::type>(target, from, d, values, kind, include_self);
   });
@@ -362,7 +370,7 @@ Positions flat_positions(const char* op, const Tensor& input, const Tensor& inde
         torch_name_of(index.dtype()));
   check(index.numel() == 0 || input.numel() != 0, ErrorKind::Index, op, ": tried to take from an empty tensor");
   return index_values(index, input.numel(), true, [&](std::int64_t value) {
-    fail(ErrorKind::Index, "out of range: tried to access index ", value, " on a tensor of ", input.numel(),
+    fail(ErrorKind::Index, "take, put: out of range: tried to access index ", value, " on a tensor of ", input.numel(),
          " elements.");
   });
 }

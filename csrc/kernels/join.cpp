@@ -78,8 +78,8 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
   const Tensor* model = nullptr;
   bool same_dtype = true;
   for (std::int64_t i = 0; i < tensors.size(); ++i) {
-    check(tensors[i].dim() != 0, ErrorKind::Runtime, "zero-dimensional tensor (at position ", i,
-          ") cannot be concatenated");
+    check(tensors[i].dim() != 0, ErrorKind::Runtime, "cat: zero-dimensional tensor (at position ", i,
+          ") cannot be concatenated", ". Use stack(), or unsqueeze(0) them first.");
     if (model == nullptr && !is_skipped(tensors[i])) model = &tensors[i];
     same_dtype = same_dtype && tensors[i].dtype() == tensors[0].dtype();
   }
@@ -94,11 +94,11 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
     check(tensor.device() == first.device(), ErrorKind::Runtime, "cat: expected tensors on one device, got ",
           first.device(), " and ", tensor.device(), ".");
     if (is_skipped(tensor)) continue;
-    check(tensor.dim() == first.dim(), ErrorKind::Runtime, "Tensors must have same number of dimensions: got ",
+    check(tensor.dim() == first.dim(), ErrorKind::Runtime, "cat: Tensors must have same number of dimensions: got ",
           first.dim(), " and ", tensor.dim());
     for (std::int64_t k = 0; k < sizes.size(); ++k) {
       check(k == d || tensor.sizes()[k] == sizes[k], ErrorKind::Runtime,
-            "Sizes of tensors must match except in dimension ", d, ". Expected size ", sizes[k], " but got size ",
+            "cat: Sizes of tensors must match except in dimension ", d, ". Expected size ", sizes[k], " but got size ",
             tensor.sizes()[k], " for tensor number ", i, " in the list.");
     }
     check(!__builtin_add_overflow(total, tensor.sizes()[d], &total), ErrorKind::Runtime,
@@ -130,15 +130,15 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
 }
 
 Tensor stack(TensorSpan tensors, std::int64_t dim, const Out& out) {
-  check(!tensors.empty(), ErrorKind::Runtime, "stack expects a non-empty TensorList");
+  check(!tensors.empty(), ErrorKind::Runtime, "stack: stack expects a non-empty TensorList");
   const IntSpan first = tensors[0].sizes();
   const std::int64_t d = wrap_dim(dim, tensors[0].dim() + 1, "stack");
   std::vector<Tensor> columns;
   columns.reserve(static_cast<std::size_t>(tensors.size()));
   for (std::int64_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    check(tensor.sizes() == first, ErrorKind::Runtime, "stack expects each tensor to be equal size, but got ", first,
-          " at entry 0 and ", tensor.sizes(), " at entry ", i);
+    check(tensor.sizes() == first, ErrorKind::Runtime, "stack: stack expects each tensor to be equal size, but got ",
+          first, " at entry 0 and ", tensor.sizes(), " at entry ", i);
     Dims sizes(first), strides(tensor.strides());
     const std::int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
     sizes.insert(d, 1);
@@ -150,8 +150,8 @@ Tensor stack(TensorSpan tensors, std::int64_t dim, const Out& out) {
 
 Tensor repeat(const Tensor& input, IntSpan repeats) {
   check(repeats.size() >= input.dim(), ErrorKind::Runtime,
-        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ", repeats,
-        " for shape ", input.sizes());
+        "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ",
+        repeats, " for shape ", input.sizes());
   check(repeats.size() <= kMaxDims / 2, ErrorKind::Runtime, "repeat: expected at most ", kMaxDims / 2, " dims, got ",
         repeats.size(), ".");
   const std::int64_t lead = repeats.size() - input.dim();
@@ -176,9 +176,9 @@ Tensor repeat(const Tensor& input, IntSpan repeats) {
 
 // [0, 0, 2, 2, 2] from counts [2, 0, 3]: the index that repeat_interleave selects by.
 Tensor interleave_index(const Tensor& repeats, std::optional<std::int64_t> output_size) {
-  check(repeats.dim() == 1, ErrorKind::Runtime, "repeat_interleave only accept 1D vector as repeat");
+  check(repeats.dim() == 1, ErrorKind::Runtime, "repeat_interleave: repeat_interleave only accept 1D vector as repeat");
   check(repeats.dtype() == DType::Int64 || repeats.dtype() == DType::Int32, ErrorKind::Runtime,
-        "repeats has to be Long or Int tensor");
+        "repeat_interleave: repeats has to be Long or Int tensor");
   if (repeats.is_meta()) {
     check(output_size.has_value(), ErrorKind::NotImplemented,
           "repeat_interleave: expected output_size for meta repeats, whose values are unknown.");
@@ -188,13 +188,13 @@ Tensor interleave_index(const Tensor& repeats, std::optional<std::int64_t> outpu
   const auto* data = counts.data<std::int64_t>();
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < counts.numel(); ++i) {
-    check(data[i] >= 0, ErrorKind::Runtime, "repeats can not be negative");
+    check(data[i] >= 0, ErrorKind::Runtime, "repeat_interleave: repeats can not be negative");
     check(!__builtin_add_overflow(total, data[i], &total), ErrorKind::Runtime,
           "repeat_interleave: expected a total within int64.");
   }
   check(!output_size || *output_size == total, ErrorKind::Runtime,
-        "allocated size does not match required size: output_size ", output_size.value_or(0), ", sum of repeats ",
-        total);
+        "repeat_interleave: allocated size does not match required size: output_size ", output_size.value_or(0),
+        ", sum of repeats ", total);
   Tensor result = empty({total}, repeats.dtype());
   Tensor positions = empty({total}, DType::Int64);
   auto* to = positions.data<std::int64_t>();
@@ -248,7 +248,7 @@ Tensor flip(const Tensor& input, IntSpan dims) {
 
 // Circular shift: of the flattened tensor (no dims), or along each dim.
 Tensor roll(const Tensor& input, IntSpan shifts, IntSpan dims) {
-  check(!shifts.empty(), ErrorKind::Runtime, "`shifts` required");
+  check(!shifts.empty(), ErrorKind::Runtime, "roll: `shifts` required");
   if (dims.empty() && shifts.size() == 1) {
     const Tensor flat = contiguous(input);
     const std::int64_t n = input.numel();
@@ -257,8 +257,8 @@ Tensor roll(const Tensor& input, IntSpan shifts, IntSpan dims) {
     const Tensor rolled = roll(line, shifts, IntSpan(&zero, 1));
     return alias(rolled, input.sizes(), contiguous_strides(input.sizes()), rolled.offset());
   }
-  check(shifts.size() == dims.size(), ErrorKind::Runtime, "shifts and dimensions must align. shifts: ", shifts.size(),
-        ", dims:", dims.size());
+  check(shifts.size() == dims.size(), ErrorKind::Runtime,
+        "roll: shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   check(input.dim() != 0, ErrorKind::Index, "Dimension specified as ", dims[0], " but tensor has no dimensions");
   Tensor current = input;
   for (std::int64_t k = 0; k < shifts.size(); ++k) {

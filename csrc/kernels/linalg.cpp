@@ -165,7 +165,7 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
     const std::int64_t nrhs = columns(x);
     for (std::int64_t i = 0; i < order.numel(); ++i) {
       const std::int32_t p = order.data<std::int32_t>()[i];
-      check(p >= 1 && p <= n, "Pivots given to lu_solve must all be greater or equal to 1 and at most ", n,
+      check(p >= 1 && p <= n, "lu_solve: Pivots given to lu_solve must all be greater or equal to 1 and at most ", n,
             ". Did you properly pass the result of lu_factor? Got ", p);
     }
     dispatch("linalg.lu_solve", lu.dtype(), [&](auto tag) {

@@ -135,7 +135,7 @@ int decompose(T* a, std::int64_t n, bool upper, lapack::Real<T>* w) {
 std::tuple<Tensor, Tensor> eigh(const Tensor& a, std::string_view uplo, bool compute_v) {
   check_square("linalg.eigh", a);
   check(uplo.size() == 1 && std::string_view("LlUu").find(uplo[0]) != std::string_view::npos,
-        "Expected UPLO argument to be 'L' or 'U', but got ", std::string(uplo));
+        "linalg.eigh: Expected UPLO argument to be 'L' or 'U', but got ", std::string(uplo));
   const std::int64_t n = rows(a);
   const Dims batch = batch_of(a);
   const bool upper = uplo[0] == 'U' || uplo[0] == 'u';

@@ -60,8 +60,8 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& a) {
 
 std::tuple<Tensor, Tensor> qr(const Tensor& a, std::string_view mode) {
   check_matrix("linalg.qr", a);
-  check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", std::string(mode),
-        "' but expected one of 'reduced' (default), 'r', or 'complete'");
+  check(mode == "reduced" || mode == "complete" || mode == "r", "linalg.qr: qr received unrecognized mode '",
+        std::string(mode), "' but expected one of 'reduced' (default), 'r', or 'complete'");
   const std::int64_t m = rows(a), n = columns(a), k = std::min(m, n), width = mode == "complete" ? m : k;
   check_extent("linalg.qr", m, width);
   const Dims batch = batch_of(a);

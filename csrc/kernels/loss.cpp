@@ -58,7 +58,7 @@ Dims loss_shape(const Tensor& input) {
 void check_targets(const char* op, const Problem& p) {
   for (std::int64_t i = 0; i < p.rows; ++i) {
     const std::int64_t t = p.target(i);
-    check(t == p.ignore || (t >= 0 && t < p.classes), ErrorKind::Index, "Target ", t, " is out of bounds.");
+    check(t == p.ignore || (t >= 0 && t < p.classes), ErrorKind::Index, "nll_loss: Target ", t, " is out of bounds.");
   }
   (void)op;
 }
@@ -69,7 +69,7 @@ Problem make_problem(const char* op, const Tensor& input, const Tensor& target, 
   if (!is_floating(input.dtype())) throw_bad_dtype(op, input.dtype());
   check(
       input.dim() == 1 || target.dim() == 0 || target.dim() + 1 != input.dim() || input.sizes()[0] == target.sizes()[0],
-      ErrorKind::Value, "Expected input batch_size (", input.sizes()[0], ") to match target batch_size (",
+      ErrorKind::Value, "nll_loss: Expected input batch_size (", input.sizes()[0], ") to match target batch_size (",
       target.dim() == 0 ? 0 : target.sizes()[0], ").");
   Problem p;
   p.batched = input.dim() > 1;
@@ -78,10 +78,10 @@ Problem make_problem(const char* op, const Tensor& input, const Tensor& target, 
   p.loss_sizes = loss_shape(input);
   check(target.sizes() == IntSpan(p.loss_sizes), op, ": expected target of shape ", p.loss_sizes, " for input ",
         input.sizes(), ", got ", target.sizes());
-  check(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8, "expected scalar type Long but found ",
-        torch_name_of(target.dtype()));
+  check(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8,
+        "nll_loss: expected scalar type Long but found ", torch_name_of(target.dtype()));
   check(!weight.defined() || (weight.dim() == 1 && weight.numel() == p.classes),
-        "weight tensor should be defined either for all ", p.classes,
+        "nll_loss: weight tensor should be defined either for all ", p.classes,
         " classes or no classes but got weight tensor of shape: ", weight.defined() ? weight.sizes() : IntSpan());
   for (const std::int64_t size : p.loss_sizes) p.rows *= size;
   if (input.is_meta()) return p;
@@ -222,7 +222,8 @@ void hard_losses(const Problem& p, const Tensor& lse, double smoothing, std::vec
 }
 
 Problem soft_problem(const Tensor& input, const Tensor& target, const Tensor& weight) {
-  check(is_floating(target.dtype()), "Expected floating point type for target with class probabilities, got ",
+  check(is_floating(target.dtype()),
+        "cross_entropy: Expected floating point type for target with class probabilities, got ",
         torch_name_of(target.dtype()));
   check(!weight.defined() || (weight.dim() == 1 && weight.numel() == input.sizes()[input.dim() > 1 ? 1 : 0]),
         "cross_entropy: weight tensor should be defined either for all ", input.sizes()[input.dim() > 1 ? 1 : 0],
@@ -241,7 +242,8 @@ Problem soft_problem(const Tensor& input, const Tensor& target, const Tensor& we
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, std::int64_t ignore,
                      std::string_view name, double smoothing) {
   const Reduction reduction = reduction_of(name);
-  check(smoothing >= 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", smoothing);
+  check(smoothing >= 0 && smoothing <= 1,
+        "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", smoothing);
   check(input.dim() > 0, ErrorKind::Value, "cross_entropy: expected 1 or more dimensions (got 0)");
   if (!is_floating(input.dtype())) throw_bad_dtype("log_softmax_kernel_impl", input.dtype());
   const bool soft = input.sizes() == target.sizes();

@@ -115,19 +115,20 @@ Batch make_batch(const Tensor& log_probs, const Tensor& targets, IntSpan input_l
               {},
               input_lengths,
               target_lengths};
-  check(blank >= 0 && blank < batch.classes, "blank must be in label range");
-  check(input_lengths.size() == batch.batch, "input_lengths must be of size batch_size");
-  check(target_lengths.size() == batch.batch, "target_lengths must be of size batch_size");
+  check(blank >= 0 && blank < batch.classes, "ctc_loss: blank must be in label range");
+  check(input_lengths.size() == batch.batch, "ctc_loss: input_lengths must be of size batch_size");
+  check(target_lengths.size() == batch.batch, "ctc_loss: target_lengths must be of size batch_size");
   check(targets.dim() == 1 || (targets.dim() == 2 && targets.sizes()[0] == batch.batch),
         "ctc_loss: expected targets of shape (batch, length) or (sum of lengths), got ", targets.sizes());
   std::int64_t start = 0;
   for (std::int64_t b = 0; b < batch.batch; ++b) {
-    check(input_lengths[b] >= 0 && input_lengths[b] <= batch.time, "Expected input_lengths to have value at most ",
-          batch.time, ", but got value ", input_lengths[b]);
-    check(target_lengths[b] >= 0, "Expected target_lengths to have value at least 0, but got value ",
+    check(input_lengths[b] >= 0 && input_lengths[b] <= batch.time,
+          "ctc_loss: Expected input_lengths to have value at most ", batch.time, ", but got value ", input_lengths[b]);
+    check(target_lengths[b] >= 0, "ctc_loss: Expected target_lengths to have value at least 0, but got value ",
           target_lengths[b]);
-    check(targets.dim() == 1 || target_lengths[b] <= targets.sizes()[1], "Expected tensor to have size at least ",
-          target_lengths[b], " at dimension 1, but got size ", targets.dim() == 2 ? targets.sizes()[1] : 0);
+    check(targets.dim() == 1 || target_lengths[b] <= targets.sizes()[1],
+          "ctc_loss: Expected tensor to have size at least ", target_lengths[b], " at dimension 1, but got size ",
+          targets.dim() == 2 ? targets.sizes()[1] : 0);
     batch.target_starts.push_back(targets.dim() == 1 ? start : b * targets.sizes()[1]);
     start += target_lengths[b];
   }

@@ -226,8 +226,10 @@ void check_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& b
   check_parameter("running_var", var, channels);
   check_parameter("weight", weight, channels);
   check_parameter("bias", bias, channels);
-  check(training || mean.defined(), "batch_norm: running_mean must be defined in evaluation mode. Give it, or set training=True.");
-  check(training || var.defined(), "batch_norm: running_var must be defined in evaluation mode. Give it, or set training=True.");
+  check(training || mean.defined(),
+        "batch_norm: running_mean must be defined in evaluation mode. Give it, or set training=True.");
+  check(training || var.defined(),
+        "batch_norm: running_var must be defined in evaluation mode. Give it, or set training=True.");
   check(!training || input.numel() == 0 || input.numel() / std::max<std::int64_t>(1, channels) >= 1,
         "batch_norm: expected at least one value per channel when training, got shape ", input.sizes());
 }

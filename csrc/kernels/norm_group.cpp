@@ -44,19 +44,20 @@ Groups groups_of(const Tensor& x, std::int64_t groups) {
 }
 
 void check_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, std::int64_t groups) {
-  check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+  check(input.dim() >= 2, "group_norm: Expected at least 2 dimensions for input tensor but received ", input.dim());
   const std::int64_t channels = input.sizes()[1];
-  check(groups > 0, "Expected num groups to be greater than 0, got ", groups);
+  check(groups > 0, "group_norm: Expected num groups to be greater than 0, got ", groups);
   check(channels % groups == 0,
-        "Expected number of channels in input to be divisible by num_groups, but got input of shape ", input.sizes(),
-        " and num_groups=", groups);
+        "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+        input.sizes(), " and num_groups=", groups);
   const auto vector_of = [&](const Tensor& t) { return !t.defined() || (t.dim() == 1 && t.numel() == channels); };
   check(vector_of(weight),
-        "Expected weight to be a vector of size equal to the number of channels in input, but got weight "
+        "group_norm: Expected weight to be a vector of size equal to the number of channels in input, but got weight "
         "of shape ",
         weight.defined() ? weight.sizes() : IntSpan(), " and input of shape ", input.sizes());
   check(vector_of(bias),
-        "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape ",
+        "group_norm: Expected bias to be a vector of size equal to the number of channels in input, but got bias of "
+        "shape ",
         bias.defined() ? bias.sizes() : IntSpan(), " and input of shape ", input.sizes());
 }
 

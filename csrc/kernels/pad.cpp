@@ -20,7 +20,7 @@ std::int64_t right_of(IntSpan pad, std::int64_t ndim, std::int64_t d) {
 }
 
 Dims padded_sizes(const Tensor& input, IntSpan pad, const char* op) {
-  check(pad.size() % 2 == 0, ErrorKind::Runtime, "Length of pad must be even but instead it equals ", pad.size());
+  check(pad.size() % 2 == 0, ErrorKind::Runtime, "pad: Length of pad must be even but instead it equals ", pad.size());
   const std::int64_t n = input.dim();
   check(pad.size() <= n * 2, ErrorKind::Runtime, op,
         ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
@@ -30,7 +30,7 @@ Dims padded_sizes(const Tensor& input, IntSpan pad, const char* op) {
     std::int64_t size = sizes[d];
     const bool overflow = __builtin_add_overflow(size, left_of(pad, n, d), &size) ||
                           __builtin_add_overflow(size, right_of(pad, n, d), &size);
-    check(!overflow && size >= 0, ErrorKind::Runtime, "The input size ", sizes[d], ", plus negative padding ",
+    check(!overflow && size >= 0, ErrorKind::Runtime, "pad: The input size ", sizes[d], ", plus negative padding ",
           left_of(pad, n, d), " and ", right_of(pad, n, d),
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
     sizes[d] = size;
@@ -68,7 +68,8 @@ enum class Mode { Reflect, Replicate, Circular };
 Mode parse_mode(std::string_view mode) {
   if (mode == "reflect") return Mode::Reflect;
   if (mode == "replicate") return Mode::Replicate;
-  check(mode == "circular", ErrorKind::NotImplemented, "Unrecognised padding mode ", mode);
+  check(mode == "circular", ErrorKind::NotImplemented, "pad: Unrecognised padding mode ", mode,
+        ". Known are constant, reflect, replicate and circular.");
   return Mode::Circular;
 }
 

@@ -146,6 +146,7 @@ Tensor polynomial_derivative(std::int64_t kind, std::int64_t order, const Tensor
   check(order >= 0 && order <= 4, "polynomial_derivative: expected order in [0, 4], got ", order,
         ". Higher derivatives are not available.");
   const DType dtype = to_float_type(input.dtype());
+  check(!is_complex(dtype), "polynomial_derivative: expected real input, got ", torch_name_of(input.dtype()), ".");
   return elementwise("polynomial_derivative", {&input, &n}, kDerivatives[kind][dtype], dtype, &order, Out{});
 }
 const Kernel derivative_kernel("polynomial_derivative", &polynomial_derivative);

@@ -31,7 +31,7 @@ Tensor power(const char* op, const Tensor& base, const Tensor& exponent, const O
     const Scalar value = item(exponent);
     const bool whole = (bit(dtype) & kInts) != 0;
     check(!(whole && exponent.impl()->wrapped_number && value.to_double() < 0),
-          "Integers to negative integer powers are not allowed.");
+          "pow: Integers to negative integer powers are not allowed.", " Convert the base, e.g. input.float().");
     if (const TileKernel* kernel = fixed_power(value, dtype); kernel != nullptr && kernel->fn != nullptr) {
       return elementwise(op, {&base}, *kernel, dtype, nullptr, out);
     }

@@ -81,13 +81,14 @@ Tensor normal_size(double mean, double std, IntSpan size, Generator* generator, 
 
 // The checks of a std given as a tensor.
 void check_std(const Tensor& std) {
-  check(!is_complex(std.dtype()), "normal expects standard deviation to be non-complex");
+  check(!is_complex(std.dtype()), "normal: normal expects standard deviation to be non-complex");
   if (std.is_meta() || std.numel() == 0) return;
   dispatch_all(std.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Tensor* operands[] = {&std};
     SerialOrder(operands, 1).run([&](char* const* at) {
-      check(!(convert<double>(*reinterpret_cast<const T*>(at[0])) < 0), "normal expects all elements of std >= 0.0");
+      check(!(convert<double>(*reinterpret_cast<const T*>(at[0])) < 0),
+            "normal: normal expects all elements of std >= 0.0");
     });
   });
 }

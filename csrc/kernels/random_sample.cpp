@@ -93,7 +93,7 @@ Tensor sample_each(const char* op, const Tensor& input, Generator* generator, Dr
 
 Tensor poisson_sample(const Tensor& input, Generator* generator) {
   return sample_each("poisson_cpu", input, generator, [](Generator& g, double rate, auto) {
-    check(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
+    check(rate >= 0, "poisson: invalid Poisson rate, expected rate to be non-negative");
     return poisson(g, rate);
   });
 }
@@ -196,13 +196,13 @@ void draw_with_replacement(const T* weights, Rows rows, std::int64_t samples, st
     C sum = 0;
     for (std::int64_t j = 0; j < rows.categories; ++j) {
       const C weight = convert<C>(weights[j]);
-      check(!(weight < 0), "invalid multinomial distribution (encountering probability entry < 0)");
+      check(!(weight < 0), "multinomial: invalid multinomial distribution (encountering probability entry < 0)");
       check(std::isfinite(weight),
-            "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+            "multinomial: invalid multinomial distribution (encountering probability entry = infinity or NaN)");
       sum += weight;
       cumulative[static_cast<std::size_t>(j)] = sum;
     }
-    check(sum > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
+    check(sum > 0, "multinomial: invalid multinomial distribution (sum of probabilities <= 0)");
     for (C& value : cumulative) value /= sum;
     cumulative.back() = 1;
     for (std::int64_t k = 0; k < samples; ++k) to[k] = pick(cumulative, unit_double(g));
@@ -245,24 +245,25 @@ void check_weights(const T* weights, Rows rows) {
     for (std::int64_t j = 0; j < rows.categories; ++j) {
       const auto weight = convert<double>(weights[row * rows.categories + j]);
       check(weight >= 0 && weight < std::numeric_limits<double>::infinity(),
-            "probability tensor contains either `inf`, `nan` or element < 0");
+            "multinomial: probability tensor contains either `inf`, `nan` or element < 0");
       sum += weight;
     }
     every_row = every_row && sum > 0;
   }
-  check(every_row, "invalid multinomial distribution (sum of probabilities <= 0)");
+  check(every_row, "multinomial: invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement, Generator* generator,
                    const Out& out) {
-  check(input.dim() == 1 || input.dim() == 2, "prob_dist must be 1 or 2 dim");
+  check(input.dim() == 1 || input.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim");
   check(is_floating(input.dtype()),
         "multinomial only supports floating-point dtypes for input, got: ", torch_name_of(input.dtype()));
-  check(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  check(num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples");
   const Rows rows{input.dim() == 1 ? 1 : input.sizes()[0], input.size(-1)};
   check(replacement || num_samples <= rows.categories,
-        "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  check(rows.categories <= (std::int64_t{1} << 24), "number of categories cannot exceed 2^24");
+        "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+        ". Draw fewer, or set replacement=True.");
+  check(rows.categories <= (std::int64_t{1} << 24), "multinomial: number of categories cannot exceed 2^24");
   check(!out.given() || out[0].dtype() == DType::Int64,
         "multinomial expects Long tensor out, got: ", out.given() ? torch_name_of(out[0].dtype()) : "");
   Dims sizes;

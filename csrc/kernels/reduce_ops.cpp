@@ -28,7 +28,7 @@ Tensor sum(const Tensor& input, OptDims dim, bool keepdim, OptDType dtype) {
   return sum_like("sum", ReduceId::Sum, input, reduced_dims(dim, input.dim()), keepdim, dtype);
 }
 Tensor nansum(const Tensor& input, OptDims dim, bool keepdim, OptDType dtype) {
-  check(!is_complex(input.dtype()), "nansum on CPU does not support complex inputs");
+  check(!is_complex(input.dtype()), "nansum: nansum on CPU does not support complex inputs");
   return sum_like("nansum", ReduceId::NanSum, input, reduced_dims(dim, input.dim()), keepdim, dtype);
 }
 Tensor prod_all(const Tensor& input, OptDType dtype) {

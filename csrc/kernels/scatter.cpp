@@ -34,10 +34,10 @@ constexpr std::int64_t kIndexBlock = 32768;  // indices checked, or used, at a t
   const LineWalk<1> walk(index.sizes(), -1, {index.strides()});
   walk.run(0, walk.lines(), [&](const std::int64_t* at) {
     const std::int64_t value = index.data<std::int64_t>()[at[0]];
-    check(value >= 0 && value < size, ErrorKind::Runtime, "index ", value, " is out of bounds for dimension ", dim,
-          " with size ", size);
+    check(value >= 0 && value < size, ErrorKind::Runtime, "gather, scatter: index ", value,
+          " is out of bounds for dimension ", dim, " with size ", size);
   });
-  fail(ErrorKind::Runtime, "index is out of bounds for dimension ", dim, " with size ", size);
+  fail(ErrorKind::Runtime, "gather, scatter: index is out of bounds for dimension ", dim, " with size ", size);
 }
 
 // Strides that reach each stored index once: broadcast dims are looked at in one place.
@@ -132,11 +132,12 @@ Tensor gather(const Tensor& input, std::int64_t dim, const Tensor& index, bool, 
     return output("gather", out, 0, index.sizes(), input.dtype(), input.device());
   }
   check(std::max<std::int64_t>(index.dim(), 1) == std::max<std::int64_t>(input.dim(), 1), ErrorKind::Runtime,
-        "Index tensor must have the same number of dimensions as input tensor");
+        "gather: Index tensor must have the same number of dimensions as input tensor");
   const Tensor source = at_least_1d(input), at = at_least_1d(index);
   for (std::int64_t i = 0; i < at.dim(); ++i) {
-    check(i == d || at.sizes()[i] <= source.sizes()[i], ErrorKind::Runtime, "Size does not match at dimension ", i,
-          " expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ", d);
+    check(i == d || at.sizes()[i] <= source.sizes()[i], ErrorKind::Runtime, "gather: Size does not match at dimension ",
+          i, " expected index ", index.sizes(), " to be no larger than self ", input.sizes(), " apart from dimension ",
+          d);
   }
   Tensor result = output("gather", out, 0, index.sizes(), input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
@@ -170,19 +171,19 @@ Scatter prepare(const char* op, const Tensor& input, std::int64_t dim, const Ten
   if (index.numel() != 0) {
     const auto rank = [](const Tensor& t) { return std::max<std::int64_t>(t.dim(), 1); };
     check(rank(index) == rank(input), ErrorKind::Runtime,
-          "Index tensor must have the same number of dimensions as self tensor");
+          "scatter: Index tensor must have the same number of dimensions as self tensor");
     check(src == nullptr || rank(index) == rank(*src), ErrorKind::Runtime,
-          "Index tensor must have the same number of dimensions as src tensor");
+          "scatter: Index tensor must have the same number of dimensions as src tensor");
     const Tensor at = at_least_1d(index), self = at_least_1d(input);
     for (std::int64_t i = 0; i < at.dim(); ++i) {
       const bool fits = (i == plan.dim || at.sizes()[i] <= self.sizes()[i]) &&
                         (src == nullptr || at.sizes()[i] <= at_least_1d(*src).sizes()[i]);
       if (fits) continue;
       if (src == nullptr) {
-        fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(),
-             " apart from dimension ", plan.dim);
+        fail(ErrorKind::Runtime, "scatter: Expected index ", index.sizes(), " to be no larger than self ",
+             input.sizes(), " apart from dimension ", plan.dim);
       }
-      fail(ErrorKind::Runtime, "Expected index ", index.sizes(), " to be no larger than self ", input.sizes(),
+      fail(ErrorKind::Runtime, "scatter: Expected index ", index.sizes(), " to be no larger than self ", input.sizes(),
            " apart from dimension ", plan.dim, " and to be no larger size than src ", src->sizes());
     }
   }
@@ -317,7 +318,8 @@ Tensor scatter_src(const Tensor& input, std::int64_t dim, const Tensor& index, c
 }
 
 bool is_add(std::string_view reduce) {
-  check(reduce == "add" || reduce == "multiply", ErrorKind::Runtime, "reduce argument must be either add or multiply.");
+  check(reduce == "add" || reduce == "multiply", ErrorKind::Runtime,
+        "scatter: reduce argument must be either add or multiply.");
   return reduce == "add";
 }
 
@@ -413,7 +415,7 @@ Reduce parse_reduce(std::string_view name) {
   if (name == "mean") return Reduce::Mean;
   if (name == "amax") return Reduce::Amax;
   if (name == "amin") return Reduce::Amin;
-  fail(ErrorKind::Runtime, "reduce argument must be either sum, prod, mean, amax or amin, got ", name);
+  fail(ErrorKind::Runtime, "scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got ", name);
 }
 
 template <class T>

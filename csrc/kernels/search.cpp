@@ -145,18 +145,18 @@ Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool out_int32, 
 }
 
 Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minlength) {
-  check(minlength >= 0, "minlength should be >= 0");
+  check(minlength >= 0, "bincount: minlength should be >= 0");
   check(is_integral(input.dtype(), false), ErrorKind::NotImplemented, "\"bincount_cpu\" not implemented for '",
         torch_name_of(input.dtype()), "'");
-  check(input.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
+  check(input.dim() == 1, "bincount: bincount only supports 1-d non-negative integral inputs.");
   check(!weights.defined() || (weights.dim() == 1 && weights.numel() == input.numel()),
-        "weights should be 1-d and have the same length as input");
+        "bincount: weights should be 1-d and have the same length as input");
   check(!input.is_meta(), ErrorKind::NotImplemented, "bincount: the result's size depends on the values");
   const Tensor x = contiguous(to_dtype(input, DType::Int64));
   const std::int64_t* values = x.data<std::int64_t>();
   std::int64_t size = minlength;
   for (std::int64_t i = 0; i < x.numel(); ++i) {
-    check(values[i] >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    check(values[i] >= 0, "bincount: bincount only supports 1-d non-negative integral inputs.");
     check(values[i] < std::int64_t{1} << 40, "bincount: expected values below 2^40, got ", values[i]);
     size = std::max(size, values[i] + 1);
   }

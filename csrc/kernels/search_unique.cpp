@@ -171,12 +171,12 @@ Three unique_slices(const Tensor& rows, const Tensor& input, std::int64_t dim, b
 Three unique_along(const char* op, const Tensor& input, std::int64_t dim, bool sorted, bool inverse, bool counts) {
   check_values_known(op, input);
   if (is_complex(input.dtype())) throw_bad_dtype(op, input.dtype());
-  check(input.dim() > 0, ErrorKind::Index, "Dimension specified as ", dim, " but tensor has no dimensions");
+  check(input.dim() > 0, ErrorKind::Index, "unique: Dimension specified as ", dim, " but tensor has no dimensions");
   dim = wrap_dim(dim, input.dim());
   bool other_zero = false;
   for (std::int64_t d = 0; d < input.dim(); ++d) other_zero |= d != dim && input.sizes()[d] == 0;
   check(!other_zero || input.sizes()[dim] == 0,
-        "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+        "unique: There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
   const Tensor rows = contiguous(dim_first(input, dim));
   Three result;
   dispatch_all(rows.dtype(), [&](auto tag) {
@@ -197,8 +197,8 @@ Three unique_consecutive(const Tensor& input, bool inverse, bool counts, std::op
 
 bool equal(const Tensor& input, const Tensor& other) {
   if (!(input.sizes() == other.sizes())) return false;
-  check(input.dtype() == other.dtype(), "Expected object of data type ", name_of(input.dtype()), " but got data type ",
-        name_of(other.dtype()), " for argument 'other' in call to equal");
+  check(input.dtype() == other.dtype(), "equal: Expected object of data type ", name_of(input.dtype()),
+        " but got data type ", name_of(other.dtype()), " for argument 'other' in call to equal");
   check(!input.is_meta() && !other.is_meta(), ErrorKind::NotImplemented, "equal: meta tensors have no values");
   const Tensor a = contiguous(input), b = contiguous(other);
   bool result = true;

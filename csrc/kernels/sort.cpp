@@ -162,7 +162,7 @@ void topk_rows(const Tensor& rows, std::int64_t n, const Selection& to, std::int
 std::tuple<Tensor, Tensor> topk(const Tensor& input, std::int64_t k, std::int64_t dim, bool largest, bool) {
   dim = wrap_dim(dim, input.dim());
   const std::int64_t n = input.dim() == 0 ? 1 : input.sizes()[dim];
-  check(k >= 0 && k <= n, "selected index k out of range");
+  check(k >= 0 && k <= n, "topk, kthvalue: selected index k out of range");
   check_sortable(" topk", input, n);
   Dims sizes(input.sizes());
   if (sizes.empty()) {

@@ -27,9 +27,9 @@ using sparse::int64_list;
 using Ints = std::vector<std::int64_t>;
 
 [[noreturn]] void index_out_of_range(std::int64_t index, std::int64_t size, std::int64_t dim) {
-  if (index < 0) fail(ErrorKind::Runtime, "found negative index ", index, " for dim ", dim);
-  fail(ErrorKind::Runtime, "size is inconsistent with indices: for dim ", dim, ", size is ", size, " but found index ",
-       index);
+  if (index < 0) fail(ErrorKind::Runtime, "sparse_coo_tensor: found negative index ", index, " for dim ", dim);
+  fail(ErrorKind::Runtime, "sparse_coo_tensor: size is inconsistent with indices: for dim ", dim, ", size is ", size,
+       " but found index ", index);
 }
 
 // indices as contiguous int64, each in the range of its dim; size may go on with dense dims.

@@ -107,6 +107,8 @@ Tensor zeta_derivative_op(std::int64_t order, const Tensor& input, const Tensor&
   static constexpr Tiles tiles("zeta_derivative");
   check(order >= 0 && order <= 4, "zeta: expected a derivative of order 0 to 4 in input, got ", order, ".");
   const DType dtype = to_float_type(result_type(input, other));
+  check(!is_complex(dtype), "zeta: expected real tensors, got ", torch_name_of(input.dtype()), " and ",
+        torch_name_of(other.dtype()), ".");
   return elementwise("zeta_derivative", {&input, &other}, tiles[dtype], dtype, &order, Out{});
 }
 const Kernel zeta_derivative_kernel("zeta_derivative", &zeta_derivative_op);

@@ -212,7 +212,9 @@ const Map2p<&gammainc_derivative, double> derivative_entry("igamma_derivative");
 Tensor igamma_derivative_op(std::int64_t order, const Tensor& input, const Tensor& other) {
   static constexpr Tiles tiles("igamma_derivative");
   check(order >= 0 && order <= 4, "igamma: expected a derivative of order 0 to 4 in input, got ", order, ".");
-  const DType dtype = result_type(input, other);
+  const DType dtype = to_float_type(result_type(input, other));
+  check(!is_complex(dtype), "igamma: expected real tensors, got ", torch_name_of(input.dtype()), " and ",
+        torch_name_of(other.dtype()), ".");
   return elementwise("igamma_derivative", {&input, &other}, tiles[dtype], dtype, &order, Out{});
 }
 const Kernel igamma_derivative_kernel("igamma_derivative", &igamma_derivative_op);

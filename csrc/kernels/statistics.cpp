@@ -60,7 +60,8 @@ Spread complex_spread(const Tensor& input, const DimMask& mask, bool keepdim, Re
 
 Spread spread(const char* op, const Tensor& input, std::optional<IntSpan> dim, const std::optional<Scalar>& correction,
               bool keepdim, bool root, bool with_mean) {
-  check(is_differentiable(input.dtype()), "std and var only support floating point and complex dtypes");
+  check(is_differentiable(input.dtype()), "std, var: std and var only support floating point and complex dtypes",
+        ". Convert the input, e.g. input.float().");
   const DimMask mask = reduced_dims(dim, input.dim());
   ReduceParams params;
   params.correction = correction ? correction->to_double() : 1;

@@ -118,7 +118,7 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   const DType dtype = joint_dtype(input, tensor1, tensor2);
   check_dtype("addcmul_cpu_out", dtype, kInts | kFloats | kComplexes);
   check(!(is_integral(dtype, true) && !value.is_integral(true)),
-        "For integral input tensors, argument value must not be a floating point number.");
+        "addcmul, addcdiv: For integral input tensors, argument value must not be a floating point number.");
   const TileNumber params(value, tiles[dtype].in);
   return elementwise("addcmul", {&input, &tensor1, &tensor2}, tiles[dtype], dtype, &params, out);
 }

@@ -63,8 +63,8 @@ std::int64_t count_below(std::int64_t rows, std::int64_t columns, std::int64_t s
 
 Tensor triangle_indices(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool lower,
                         std::optional<DType> dtype, std::optional<Device> device) {
-  check(rows >= 0, ErrorKind::Runtime, "row must be non-negative, got ", rows);
-  check(columns >= 0, ErrorKind::Runtime, "col must be non-negative, got ", columns);
+  check(rows >= 0, ErrorKind::Runtime, "tril_indices, triu_indices: row must be non-negative, got ", rows);
+  check(columns >= 0, ErrorKind::Runtime, "tril_indices, triu_indices: col must be non-negative, got ", columns);
   checked_mul(rows, columns, op);
   const DType type = dtype.value_or(DType::Int64);
   check(type == DType::Int64 || type == DType::Int32, ErrorKind::Runtime, '"', op, "\" not implemented for '",
@@ -113,7 +113,7 @@ Tensor shown(const Tensor& tensor, const View& view) { return alias(tensor, view
 
 View diagonal_view(const Tensor& tensor, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t n = tensor.dim(), a = wrap_dim(dim1, n, "diagonal"), b = wrap_dim(dim2, n, "diagonal");
-  check(a != b, ErrorKind::Runtime, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  check(a != b, ErrorKind::Runtime, "diagonal: diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   View view{Dims(tensor.sizes()), Dims(tensor.strides()), tensor.offset()};
   const std::int64_t rows = view.sizes[a], columns = view.sizes[b];
   std::int64_t length = 0;
@@ -147,7 +147,7 @@ View select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
 View slice_view(const Tensor& tensor, std::int64_t dim, std::optional<std::int64_t> start,
                 std::optional<std::int64_t> end, std::int64_t step) {
   check(tensor.dim() != 0, ErrorKind::Runtime, "slice() cannot be applied to a 0-dim tensor.");
-  check(step > 0, ErrorKind::Runtime, "slice step must be positive");
+  check(step > 0, ErrorKind::Runtime, "slice: slice step must be positive");
   const std::int64_t d = wrap_dim(dim, tensor.dim(), "slice"), size = tensor.sizes()[d];
   auto clamp = [size](std::int64_t value) {
     return std::clamp<std::int64_t>(value < 0 ? value + size : value, 0, size);
@@ -218,7 +218,7 @@ Tensor diagonal_backward(const Tensor& grad, IntSpan sizes, std::int64_t offset,
 Tensor diag_embed(const Tensor& input, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t n = input.dim() + 1, a = wrap_dim(dim1, n, "diag_embed"), b = wrap_dim(dim2, n, "diag_embed");
   check(input.dim() != 0, ErrorKind::Runtime, "diag_embed: expected at least one dim.");
-  check(a != b, ErrorKind::Runtime, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  check(a != b, ErrorKind::Runtime, "diagonal: diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   check(offset > INT64_MIN, ErrorKind::Runtime, "diag_embed: offset ", offset, " is too small.");
   std::int64_t side = 0;
   check(!__builtin_add_overflow(input.sizes().back(), offset < 0 ? -offset : offset, &side), ErrorKind::Runtime,

@@ -111,7 +111,7 @@ Tensor round(const Tensor& input, std::int64_t decimals, const Out& out) {
     const bool whole = (bit(dtype) & kInts) != 0;
     return elementwise("round", {&input}, whole ? copies[dtype] : plain[dtype], dtype, nullptr, out);
   }
-  const double params[2] = {std::pow(10.0, static_cast<double>(std::abs(decimals))), decimals < 0 ? 1.0 : 0.0};
+  const double params[2] = {std::pow(10.0, std::fabs(static_cast<double>(decimals))), decimals < 0 ? 1.0 : 0.0};
   return elementwise("round", {&input}, tiles[input.dtype()], input.dtype(), params, out);
 }
 const Kernel round_kernel("round", &round);

@@ -199,7 +199,7 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
              std::int64_t step) {
   check(input.dim() != 0, ErrorKind::Runtime, "slice() cannot be applied to a 0-dim tensor.");
   const std::int64_t at = wrap_dim(dim, input.dim(), "slice"), size = input.sizes()[at];
-  check(step > 0, ErrorKind::Runtime, "slice step must be positive");
+  check(step > 0, ErrorKind::Runtime, "slice: slice step must be positive", ". Use flip() to reverse.");
   auto clamp = [size](std::int64_t value) {
     if (value < 0) value += size;
     return value < 0 ? 0 : value > size ? size : value;
@@ -220,10 +220,10 @@ Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::in
   check(input.dim() != 0, ErrorKind::Runtime, "narrow() cannot be applied to a 0-dim tensor.");
   check(length >= 0, ErrorKind::Runtime, "narrow(): length must be non-negative.");
   const std::int64_t at = wrap_dim(dim, input.dim(), "narrow"), size = input.sizes()[at];
-  check(start >= -size && start <= size, ErrorKind::Index, "start out of range (expected to be in range of [", -size,
-        ", ", size, "], but got ", start, ")");
+  check(start >= -size && start <= size, ErrorKind::Index, "narrow: start out of range (expected to be in range of [",
+        -size, ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
-  check(start <= size - length, ErrorKind::Runtime, "start (", start, ") + length (", length,
+  check(start <= size - length, ErrorKind::Runtime, "narrow: start (", start, ") + length (", length,
         ") exceeds dimension size (", size, ").");
   Dims sizes(input.sizes());
   sizes[at] = length;
@@ -232,14 +232,14 @@ Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::in
 
 Tensor narrow_tensor(const Tensor& input, std::int64_t dim, const Tensor& start, std::int64_t length) {
   check(start.dim() == 0 && is_integral(start.dtype(), false), ErrorKind::Runtime,
-        "start must be an 0-dim integral Tensor.");
+        "narrow: start must be an 0-dim integral Tensor.");
   return narrow(input, dim, item(start).to_int(), length);
 }
 
 Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t n = input.dim();
   const std::int64_t a = wrap_dim(dim1, n, "diagonal"), b = wrap_dim(dim2, n, "diagonal");
-  check(a != b, ErrorKind::Runtime, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  check(a != b, ErrorKind::Runtime, "diagonal: diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t rows = sizes[a], columns = sizes[b];
   std::int64_t length = 0;
@@ -270,10 +270,10 @@ Tensor as_strided(const Tensor& input, IntSpan size, IntSpan stride, std::option
 Tensor unfold(const Tensor& input, std::int64_t dimension, std::int64_t size, std::int64_t step) {
   const std::int64_t n = input.dim(), at = wrap_dim(dimension, n, "unfold");
   const std::int64_t own = n == 0 ? 1 : input.sizes()[at];
-  check(size >= 0, ErrorKind::Runtime, "size is ", size, " but must be >= 0");
-  check(size <= own, ErrorKind::Runtime, "maximum size for tensor at dimension ", at, " is ", own, " but size is ",
-        size);
-  check(step > 0, ErrorKind::Runtime, "step is ", step, " but must be > 0");
+  check(size >= 0, ErrorKind::Runtime, "unfold: size is ", size, " but must be >= 0");
+  check(size <= own, ErrorKind::Runtime, "unfold: maximum size for tensor at dimension ", at, " is ", own,
+        " but size is ", size);
+  check(step > 0, ErrorKind::Runtime, "unfold: step is ", step, " but must be > 0");
   Dims sizes(input.sizes()), strides(input.strides());
   const std::int64_t stride = n == 0 ? 1 : strides[at];
   sizes.push_back(size);

@@ -52,7 +52,8 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
 }
 
 Tensor view_as_real(const Tensor& input) {
-  check(is_complex(input.dtype()), ErrorKind::Runtime, "view_as_real is only supported for complex tensors");
+  check(is_complex(input.dtype()), ErrorKind::Runtime,
+        "view_as_real: view_as_real is only supported for complex tensors");
   check(!input.is_conj(), ErrorKind::Runtime,
         "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "
         "conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that the resulting "
@@ -70,17 +71,21 @@ Tensor view_as_real(const Tensor& input) {
 Tensor view_as_complex(const Tensor& input) {
   const DType dtype = input.dtype();
   check(is_floating(dtype) && dtype != DType::BFloat16, ErrorKind::Runtime,
-        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
+        "view_as_complex: view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+        "scalar type: ",
         torch_name_of(dtype));
-  check(input.dim() != 0, ErrorKind::Runtime, "Input tensor must have one or more dimensions");
+  check(input.dim() != 0, ErrorKind::Runtime, "view_as_complex: Input tensor must have one or more dimensions");
   Dims sizes(input.sizes()), strides(input.strides());
-  check(sizes.back() == 2, ErrorKind::Runtime, "Tensor must have a last dimension of size 2");
-  check(strides.back() == 1, ErrorKind::Runtime, "Tensor must have a last dimension with stride 1");
-  check(input.offset() % 2 == 0, ErrorKind::Runtime, "Tensor must have a storage_offset divisible by 2");
+  check(sizes.back() == 2, ErrorKind::Runtime, "view_as_complex: Tensor must have a last dimension of size 2");
+  check(strides.back() == 1, ErrorKind::Runtime, "view_as_complex: Tensor must have a last dimension with stride 1",
+        ". Call contiguous() first.");
+  check(input.offset() % 2 == 0, ErrorKind::Runtime,
+        "view_as_complex: Tensor must have a storage_offset divisible by 2");
   sizes.resize(sizes.size() - 1);
   strides.resize(strides.size() - 1);
   for (std::int64_t& stride : strides) {
-    check(stride % 2 == 0, ErrorKind::Runtime, "Tensor must have a stride divisible by 2 for all but last dimension");
+    check(stride % 2 == 0, ErrorKind::Runtime,
+          "view_as_complex: Tensor must have a stride divisible by 2 for all but last dimension");
     stride /= 2;
   }
   if (dtype == DType::Float16) return call_extended("view_as_complex", {input});

@@ -23,28 +23,29 @@ std::vector<Tensor> pieces_of(const Tensor& input, std::int64_t dim, std::int64_
 }
 
 std::vector<Tensor> split(const Tensor& input, std::int64_t split_size, std::int64_t dim) {
-  check(input.dim() != 0, ErrorKind::Runtime, "split expects at least a 1-dimensional tensor");
+  check(input.dim() != 0, ErrorKind::Runtime, "split: split expects at least a 1-dimensional tensor");
   check(split_size >= 0, ErrorKind::Runtime,
-        "split expects split_size be non-negative, but got split_size=", split_size);
+        "split: split expects split_size be non-negative, but got split_size=", split_size);
   const std::int64_t d = wrap_dim(dim, input.dim(), "split"), size = input.sizes()[d];
   check(split_size > 0 || size == 0, ErrorKind::Runtime,
-        "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+        "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   return pieces_of(input, d, std::min(split_size, std::max<std::int64_t>(size, 1)));
 }
 
 std::vector<Tensor> split_with_sizes(const Tensor& input, IntSpan split_sizes, std::int64_t dim) {
-  check(input.dim() != 0, ErrorKind::Runtime, "split expects at least a 1-dimensional tensor");
+  check(input.dim() != 0, ErrorKind::Runtime, "split: split expects at least a 1-dimensional tensor");
   const std::int64_t d = wrap_dim(dim, input.dim(), "split_with_sizes"), size = input.sizes()[d];
   std::int64_t total = 0;
   for (const std::int64_t part : split_sizes) {
     check(part >= 0, ErrorKind::Runtime,
-          "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
+          "split_with_sizes: split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+          split_sizes);
     check(!__builtin_add_overflow(total, part, &total) && total <= size, ErrorKind::Runtime,
-          "split_with_sizes expects split_sizes to sum exactly to ", size, " (input tensor's size at dimension ", d,
-          "), but got split_sizes=", split_sizes);
+          "split_with_sizes: split_with_sizes expects split_sizes to sum exactly to ", size,
+          " (input tensor's size at dimension ", d, "), but got split_sizes=", split_sizes);
   }
-  check(total == size, ErrorKind::Runtime, "split_with_sizes expects split_sizes to sum exactly to ", size,
-        " (input tensor's size at dimension ", d, "), but got split_sizes=", split_sizes);
+  check(total == size, ErrorKind::Runtime, "split_with_sizes: split_with_sizes expects split_sizes to sum exactly to ",
+        size, " (input tensor's size at dimension ", d, "), but got split_sizes=", split_sizes);
   std::vector<Tensor> result;
   result.reserve(static_cast<std::size_t>(split_sizes.size()));
   std::int64_t start = 0;
@@ -56,8 +57,8 @@ std::vector<Tensor> split_with_sizes(const Tensor& input, IntSpan split_sizes, s
 }
 
 std::vector<Tensor> chunk(const Tensor& input, std::int64_t chunks, std::int64_t dim) {
-  check(input.dim() > 0, ErrorKind::Runtime, "chunk expects at least a 1-dimensional tensor");
-  check(chunks > 0, ErrorKind::Runtime, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  check(input.dim() > 0, ErrorKind::Runtime, "chunk: chunk expects at least a 1-dimensional tensor");
+  check(chunks > 0, ErrorKind::Runtime, "chunk: chunk expects `chunks` to be greater than 0, got: ", chunks);
   const std::int64_t d = wrap_dim(dim, input.dim(), "chunk"), size = input.sizes()[d];
   const std::int64_t each = size / chunks + (size % chunks != 0 ? 1 : 0);
   if (each == 0) {  // size is 0: as many empty pieces as asked for

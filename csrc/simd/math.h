@@ -55,6 +55,23 @@ struct Constants<double> {
                                     2.48015872987202923e-5,   -1.38888888888873672e-3, 4.16666666666666654e-2};
 };
 
+// Difference of bit patterns. Those of negative numbers leave the range of signed lanes; unsigned ones wrap.
+template <class T>
+struct UnsignedLanes;
+template <>
+struct UnsignedLanes<float> {
+  typedef std::uint32_t Raw __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
+};
+template <>
+struct UnsignedLanes<double> {
+  typedef std::uint64_t Raw __attribute__((vector_size(FLAMBEAU_VEC_BYTES)));
+};
+template <class T>
+[[gnu::always_inline]] inline typename Vec<T>::Mask wrapping_minus(typename Vec<T>::Mask a, typename Vec<T>::Mask b) {
+  using Unsigned = typename UnsignedLanes<T>::Raw;
+  return (typename Vec<T>::Mask)((Unsigned)a - (Unsigned)b);
+}
+
 template <class T, int N>
 [[gnu::always_inline]] inline Vec<T> poly(Vec<T> x, const T (&coefficients)[N]) {
   Vec<T> sum(coefficients[0]);
@@ -133,9 +150,9 @@ template <class T>
   using Mask = typename Vec<T>::Mask;
   const Mask subnormal = x < Vec<T>(C::kMinNormal);
   x = select(subnormal, x * Vec<T>(C::kSubnormalScale), x);
-  const Mask offset = bits(x) - C::kSqrtHalfBits;
+  const Mask offset = wrapping_minus<T>(bits(x), Mask{} + C::kSqrtHalfBits);
   const Mask exponent = offset >> C::kMantissa;  // arithmetic shift
-  const Vec<T> f = from_bits<T>(bits(x) - (exponent << C::kMantissa)) - Vec<T>(T(1));
+  const Vec<T> f = from_bits<T>(wrapping_minus<T>(bits(x), exponent << C::kMantissa)) - Vec<T>(T(1));
   e = from_bits<T>(exponent + bits(Vec<T>(C::kMagic))) - Vec<T>(C::kMagic);
   e = select(subnormal, e - Vec<T>(T(C::kMantissa)), e);
   const Vec<T> s = f / (Vec<T>(T(2)) + f), z = s * s;

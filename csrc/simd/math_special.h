@@ -104,8 +104,9 @@ struct ErfcParts {
 [[gnu::always_inline]] inline Vec<double> pow_positive(Vec<double> a, Vec<double> b) {
   using V = Vec<double>;
   using C = Constants<double>;
-  const V::Mask offset = bits(a) - C::kSqrtHalfBits, exponent = offset >> C::kMantissa;
-  const V f = from_bits<double>(bits(a) - (exponent << C::kMantissa)) - V(1.0);
+  const V::Mask offset = wrapping_minus<double>(bits(a), V::Mask{} + C::kSqrtHalfBits);
+  const V::Mask exponent = offset >> C::kMantissa;
+  const V f = from_bits<double>(wrapping_minus<double>(bits(a), exponent << C::kMantissa)) - V(1.0);
   const V e = from_bits<double>(exponent + bits(V(C::kMagic))) - V(C::kMagic);
   // s = f / (2 + f) and log(1 + f) = 2 s + 2/3 s^3 + s^5 Q(s^2); the first two terms in two doubles.
   const V sum = V(2.0) + f, sum_low = f - (sum - V(2.0)), inverse = V(1.0) / sum;

@@ -105,3 +105,16 @@ def test_list_that_shrinks_while_it_is_read():
     sizes[0] = Shrinks()
     with pytest.raises(RuntimeError, match="changed its size"):
         flambeau.zeros(sizes)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("add", 5), ("sub", -1), ("mul", 6), ("div", 2 / 3), ("floor_divide", 0)]
+)
+def test_arithmetic_takes_a_number_first(name, expected):
+    x = flambeau.full((2,), 3.0)
+    assert getattr(flambeau, name)(2, x).tolist() == pytest.approx([expected] * 2)
+
+
+def test_sizes_beyond_64_bits_are_an_error():
+    with pytest.raises(OverflowError):
+        flambeau.Size([2**64])

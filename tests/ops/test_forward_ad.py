@@ -123,3 +123,9 @@ def test_inplace_tangent_is_adjoint_to_gradient(spec, dtype):
         if inputs := floating(spec, args, kwargs):
             run = differentiable(partial(call_inplace, name), args, kwargs, inputs)
             check_adjoint(run, inputs, f"{label}, in place")
+
+
+def test_half_complex_numbers_have_no_tangents():
+    x = flambeau.ones(2).to(flambeau.complex32)
+    with pytest.raises(NotImplementedError, match="complex64"):
+        flambeau.func.jvp(lambda a: a * x, (flambeau.tensor(3.0),), (flambeau.tensor(1.0),))
