@@ -1,6 +1,7 @@
 """DataLoader in one process and with workers: order, errors, shutdown."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -309,3 +310,41 @@ class _LocalError(_Unsent):
 def test_what_a_worker_cannot_pickle_is_an_error(dataset, error, message):
     with pytest.raises(error, match=message):
         list(data.DataLoader(dataset, num_workers=1, collate_fn=list, timeout=20))
+
+
+class DiesInAMessage(data.Dataset):
+    """The second sample is so long that its message is still on the way when the worker is killed."""
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        if index == 2:
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return b"x" * (20 << 20) if index == 0 else b"y"
+
+
+def test_worker_killed_within_a_message_is_an_error():
+    iterator = iter(data.DataLoader(DiesInAMessage(), batch_size=None, num_workers=2))
+    time.sleep(0.6)  # it is dead before anything is read
+    with pytest.raises(RuntimeError, match=r"worker \(pid\(s\) \d+\) exited unexpectedly"):
+        list(iterator)
+
+
+def test_result_that_cannot_be_pickled_is_an_error():
+    loader = data.DataLoader(
+        Squares(),
+        num_workers=1,
+        collate_fn=lambda batch: [flambeau.zeros(1 << 16), lambda: batch],
+        multiprocessing_context="fork",
+    )
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="Can't pickle"):
+        list(loader)
+
+
+def test_many_long_results_arrive():
+    loader = data.DataLoader(
+        [b"x" * 300_000 for _ in range(30)], batch_size=None, num_workers=2, prefetch_factor=8
+    )
+    assert [len(item) for item in loader] == [300_000] * 30

@@ -1,7 +1,7 @@
 """Batches from workers to the parent through shared memory.
 
 The large tensors of a batch are laid out in one anonymous memory file (memfd); its descriptor travels through a
-socket, everything else through the queue. Nothing has a name, so nothing is left behind however a process ends.
+socket, everything else through the pipe. Nothing has a name, so nothing is left behind however a process ends.
 Where the system has no memfd, tensors are pickled.
 """
 
@@ -68,8 +68,11 @@ def _bytes_at(memory, dtype, shape, offset):
     return raw.view(dtype).view(shape)
 
 
-def send(data, channel):
-    """Lay the large tensors of a batch out in shared memory; returns what goes through the queue."""
+def pack(data):
+    """Lay the large tensors of a batch out in shared memory; returns what goes through the pipe, and a descriptor.
+
+    The descriptor is None if nothing is large; else send_descriptor sends and closes it.
+    """
     placed = []
     end = 0
 
@@ -85,21 +88,29 @@ def send(data, channel):
 
     replaced = _map(data, place)
     if not placed:
-        return data
+        return data, None
     descriptor = os.memfd_create("flambeau")
     try:
         os.ftruncate(descriptor, end)
         memory = mmap.mmap(descriptor, end)
         for tensor, offset in placed:
             _bytes_at(memory, tensor.dtype, tensor.shape, offset).copy_(tensor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return _Batch(replaced, end), descriptor
+
+
+def send_descriptor(descriptor, channel):
+    """Send what pack() returned, and close it here."""
+    try:
         socket.send_fds(channel, [b"m"], [descriptor])
     finally:
         os.close(descriptor)
-    return _Batch(replaced, end)
 
 
 def receive(data, channel):
-    """The batch that `send` took apart."""
+    """The batch that `pack` took apart."""
     if not isinstance(data, _Batch):
         return data
     _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)

@@ -1,8 +1,9 @@
 """Worker processes of the DataLoader.
 
-Each worker has a queue of tasks and sends results through one shared queue. A worker ends when it is told to, or when
-its parent is gone. The parent looks at its workers whenever a result does not come, so a worker that dies is an error
-and never a hang; the workers are ended when the iterator is dropped and when the interpreter exits.
+Each worker has a queue of tasks, and a pipe for results of its own: a worker that is killed in the middle of a message
+breaks that pipe only, and leaves no lock behind. A worker ends when it is told to, or when its parent is gone. A worker
+that dies is an error and never a hang; the workers are ended when the iterator is dropped and when the interpreter
+exits.
 """
 
 import contextlib
@@ -11,8 +12,10 @@ import multiprocessing
 import os
 import queue
 import random
+import threading
 import weakref
 from multiprocessing import connection
+from multiprocessing.reduction import ForkingPickler
 
 import flambeau
 
@@ -83,13 +86,12 @@ def _end_of_iteration(worker_id):
     return ("end", worker_id)
 
 
-def _unsent(error, item):
+def _unsent(error, data, worker_id):
     """What to send in place of an answer that cannot be pickled."""
-    number, worker_id, data = item
     if isinstance(data, RemoteError):  # of a class that the main process cannot find
         data.kind = RuntimeError
-        return number, worker_id, data
-    return number, worker_id, RemoteError(error, f"in DataLoader worker process {worker_id}")
+        return data
+    return RemoteError(error, f"in DataLoader worker process {worker_id}")
 
 
 def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, collate_fn, drop_last, seed, init_fn,
@@ -116,24 +118,47 @@ def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, c
         except Exception as error:
             failure = RemoteError(error, f"in DataLoader worker process {worker_id}")
 
-        def answer(number, data):
-            if channel is not None:
-                try:
-                    data = _transfer.send(data, channel)
-                except OSError as error:  # no memory, no descriptors
-                    data = RemoteError(error, f"in DataLoader worker process {worker_id}")
-            results.put((number, worker_id, data))
-
-        # A result that cannot be pickled fails in the queue's own thread, which would only print it.
-        results._on_queue_feeder_error = lambda error, item: results.put(_unsent(error, item))
+        answer = _answers(results, channel, worker_id)
         _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make)
     except KeyboardInterrupt:
         return  # the parent reports it
-    finally:
-        # Nobody reads any more once the parent stopped: do not wait for the pipe to empty.
-        if stop.is_set():
-            results.cancel_join_thread()
-            results.close()
+
+
+def _answers(results, channel, worker_id):
+    """The function that sends results. A thread writes them, so that the worker goes on while the parent is busy."""
+    waiting = queue.SimpleQueue()
+
+    def write():
+        # The parent closes its end when it has had enough.
+        with contextlib.suppress(OSError):
+            while True:
+                results.send_bytes(waiting.get())
+
+    threading.Thread(target=write, daemon=True).start()
+
+    def answer(number, data):
+        descriptor = None
+        try:
+            if channel is not None:
+                data, descriptor = _transfer.pack(data)
+            message = ForkingPickler.dumps((number, data))
+        except Exception as error:  # no memory, no descriptors; or something that can't be pickled
+            if descriptor is not None:
+                os.close(descriptor)
+                descriptor = None
+            try:
+                message = ForkingPickler.dumps((number, _unsent(error, data, worker_id)))
+            except Exception:  # the error's own class
+                failure = RemoteError(
+                    RuntimeError(str(error)), f"in DataLoader worker process {worker_id}"
+                )
+                message = ForkingPickler.dumps((number, failure))
+        if descriptor is not None:
+            with contextlib.suppress(OSError):  # the parent is gone
+                _transfer.send_descriptor(descriptor, channel)
+        waiting.put(message)
+
+    return answer
 
 
 def _serve(kind, tasks, answer, stop, fetcher, failure, worker_id, make):
@@ -188,7 +213,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         super().__init__(loader)
         context = loader.multiprocessing_context or multiprocessing
         self._workers, self._tasks, self._channels = [], [], []
-        self._results = context.Queue()
+        self._results = []  # the workers' pipes
+        self._open = {}  # those that may still give something -> worker
         self._stop = context.Event()
         # Runs when this object goes and at exit; must not refer to it.
         self._finalizer = weakref.finalize(
@@ -220,11 +246,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._tasks.append(tasks)
         own, channel = _transfer.new_channel()
         self._channels.append(own)
+        reader, writer = context.Pipe(duplex=False)
+        self._results.append(reader)
         try:
             worker = context.Process(
                 target=_worker_main,
                 args=(
-                    loader._dataset_kind, loader.dataset, tasks, self._results, channel, self._stop,
+                    loader._dataset_kind, loader.dataset, tasks, writer, channel, self._stop,
                     loader._auto_collation, loader.collate_fn, loader.drop_last, self._base_seed + worker_id,
                     loader.worker_init_fn, worker_id, loader.num_workers, pipe_seed,
                 ),
@@ -232,9 +260,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             )  # fmt: skip
             worker.start()
         finally:
+            writer.close()  # the worker has the only one: when it ends, the pipe does
             if channel is not None:
                 channel.close()
         self._workers.append(worker)
+        self._open[reader] = worker_id
 
     def reset(self, loader):
         """Begin another pass with the same workers."""
@@ -286,20 +316,35 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _receive(self):
         """The next result of any worker; RuntimeError if a worker died or the timeout passed."""
         timeout = self._loader.timeout or None
-        reader = self._results._reader
         while True:
-            # A worker's sentinel becomes ready when it ends, however it ends.
-            sentinels = [w.sentinel for i, w in enumerate(self._workers) if self._active[i]]
-            ready = connection.wait([reader, *sentinels], timeout)
+            # A worker's sentinel becomes ready when it ends, however it ends. One that has no more to give (of an
+            # iterable dataset) still answers the tasks that it had got before.
+            watched = {w.sentinel: None for i, w in enumerate(self._workers) if self._active[i]}
+            watched.update(self._open)
+            ready = connection.wait(list(watched), timeout)
             if not ready:
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
-            if reader in ready or reader.poll(0.1):
-                number, worker_id, data = self._results.get()
+            for reader in ready:
+                worker_id = watched[reader]
+                if worker_id is None:
+                    continue
+                try:
+                    message = reader.recv_bytes()
+                except (EOFError, OSError):  # it ended, perhaps within a message
+                    del self._open[reader]
+                    self._workers[worker_id].join(_POLL)
+                    continue
+                number, data = ForkingPickler.loads(message)
                 return number, _transfer.receive(data, self._channels[worker_id])
             self._check_workers()
 
     def _check_workers(self):
-        dead = [w for i, w in enumerate(self._workers) if self._active[i] and not w.is_alive()]
+        asked = set(self._owner.values())
+        dead = [
+            worker
+            for i, worker in enumerate(self._workers)
+            if (self._active[i] or i in asked) and not worker.is_alive()
+        ]
         if dead:
             pids = ", ".join(str(w.pid) for w in dead)
             self._finalizer()
@@ -377,9 +422,11 @@ def _shutdown(owner, workers, tasks, sockets, results, stop):
         if worker.is_alive():
             worker.terminate()
             worker.join(timeout=_POLL)
-    for channel in [*tasks, results]:
+    for channel in tasks:
         channel.cancel_join_thread()
         channel.close()
+    for reader in results:
+        reader.close()
     for channel in sockets:
         if channel is not None:
             channel.close()
