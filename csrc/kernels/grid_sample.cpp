@@ -91,7 +91,9 @@ Taps<A> make_taps(A coordinate, std::int64_t size, const Mode& mode) {
   A x = unnormalize(coordinate, size, mode.align_corners, &slope);
   const auto inside = [size](std::int64_t at) { return at >= 0 && at < size ? at : -1; };
   if (mode.interpolation == Interpolation::Bicubic) {
-    if (!(x > A(-1e9) && x < A(1e9))) x = A(-100);
+    // Far outside, on the side where it is: padding by the border still finds the right pixel there.
+    if (x > A(1e9)) x = A(1e9);
+    if (!(x > A(-1e9))) x = A(-1e9);
     const A base = std::floor(x), t = x - base, a = A(-0.75);
     taps.count = 4;
     const A d[4] = {t + 1, t, 1 - t, 2 - t};

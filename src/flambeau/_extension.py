@@ -114,8 +114,20 @@ def _kind_of(argument) -> str | None:
     return None
 
 
-def _assign(target, result):
+# In-place ops that change the size of their tensor and not its values.
+_GEOMETRY = frozenset("t_ transpose_ squeeze_ squeeze_dims_ unsqueeze_".split())
+
+
+def _assign(target, result, name=""):
     content = payload(target)
+    if name in _GEOMETRY:
+        _C._set_extension(target, payload(result), tuple(result.shape))
+        return target
+    if content is not None and result.shape != target.shape:
+        raise RuntimeError(
+            f"{name or 'out='}: output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
     if content is not None and content.kind == _kind_of(result):
         content.assign(target, result)
     else:
@@ -128,10 +140,14 @@ def run(op, arguments, out, layout):
     sparse = layout is not None and layout is not _C.strided
     kind = "sparse" if sparse else _kind_of(arguments) or _kind_of(out) or _KIND_OF_RESULT[op.name]
     importlib.import_module(_MODULES[kind])
+    from .ops.registry import OPS  # not imported yet when this file is
+
     if layout is not None and kind == "sparse":
         return _FORMS[kind]["factory"](op, arguments, layout)
     name = op.name
     form = _FORMS[kind].get(name)
+    if form is None and name in _GEOMETRY:
+        return _assign(arguments[0], OPS[name[:-1]](*arguments), name)
     inplace = form is None and name.endswith("_") and not name.endswith("__")
     if inplace:
         form = _FORMS[kind].get(name[:-1])
@@ -145,7 +161,7 @@ def run(op, arguments, out, layout):
             f"{name}: no form for {kind} tensors. Convert them first (to_dense(), dequantize() or .to())."
         )
     if inplace:
-        return _assign(arguments[0], result)
+        return _assign(arguments[0], result, name)
     if out is not None:
         results = result if isinstance(result, tuple | list) else (result,)
         filled = tuple(_assign(target, item) for target, item in zip(out, results, strict=True))

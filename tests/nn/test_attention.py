@@ -27,3 +27,9 @@ def test_grouped_heads_and_lse():
     with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
         expected = sdpa(q, k, v, enable_gqa=True)
     assert flambeau.allclose(output, expected, atol=1e-6) and lse.shape == (1, 4, 3)
+
+
+def test_attention_of_an_empty_sequence():
+    x = flambeau.ones(0, 1, 4)
+    output, _ = flambeau.nn.MultiheadAttention(4, 2)(x, x, x)
+    assert output.shape == (0, 1, 4)

@@ -140,3 +140,13 @@ def test_ctc_of_an_impossible_target_is_infinite_unless_zeroed():
     args = (scores, flambeau.tensor([[1, 2, 1]]), [2], [3])
     assert math.isinf(F.ctc_loss(*args, reduction="none").item())
     assert F.ctc_loss(*args, reduction="none", zero_infinity=True).item() == 0
+
+
+def test_grid_sample_far_outside_finds_the_border():
+    image = flambeau.arange(9.0).reshape(1, 1, 3, 3)
+    grid = flambeau.full((1, 1, 1, 2), 1e30)
+    for mode in ("bilinear", "nearest", "bicubic"):
+        sampled = flambeau.nn.functional.grid_sample(
+            image, grid, mode=mode, padding_mode="border", align_corners=False
+        )
+        assert sampled.item() == 8

@@ -89,3 +89,10 @@ def test_like_of_another_dtype_is_refused(name):
     x = flambeau.quantize_per_tensor(flambeau.ones(2), 0.5, 0, flambeau.qint8)
     with pytest.raises(RuntimeError, match="another dtype"):
         getattr(flambeau, name)(x, dtype=flambeau.float64)
+
+
+def test_in_place_geometry():
+    x = flambeau.quantize_per_tensor(flambeau.arange(6.0).reshape(2, 3), 1.0, 0, flambeau.qint8)
+    y = x.view(2, 3)
+    assert x.t_() is x and x.dequantize().tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert y.dequantize().tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -108,3 +108,14 @@ def test_gradients(name):
     (OPS[name](dense) ** 2).sum().backward()
     (OPS[name](x).to_dense() ** 2).sum().backward()
     assert flambeau.allclose(x.grad.to_dense(), dense.grad)
+
+
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+def test_in_place_geometry(layout):
+    dense = flambeau.arange(6.0).reshape(2, 3)
+    for name, arguments in (("t_", ()), ("transpose_", (0, 1)), ("unsqueeze_", (0,))):
+        x = getattr(dense, layout)()
+        assert getattr(x, name)(*arguments) is x
+        assert x.to_dense().tolist() == getattr(dense, name[:-1])(*arguments).tolist()
+        assert x.shape == x.to_dense().shape
+    assert flambeau.ones(1, 3).to_sparse().squeeze_(0).shape == (3,)

@@ -62,7 +62,7 @@ def permute(input, dims):
     return _restored(result, input)
 
 
-@register("sparse", "transpose", "transpose_")
+@register("sparse", "transpose")
 def transpose(input, dim0, dim1):
     content = parts(input)
     first, second = (_wrap(dim, input.ndim, "transpose") for dim in (dim0, dim1))

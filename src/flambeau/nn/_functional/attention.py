@@ -238,7 +238,8 @@ def multi_head_attention_forward(
             q, k, v, mask, dropout_p, is_causal and mask is None
         )
     output = output.permute(2, 0, 1, 3).reshape(tgt_len * bsz, embed_dim)
-    output = ops.linear(output, out_proj_weight, out_proj_bias).view(tgt_len, bsz, -1)
+    output = ops.linear(output, out_proj_weight, out_proj_bias)
+    output = output.view(tgt_len, bsz, output.size(-1))
     if weights is not None and average_attn_weights:
         weights = weights.mean(dim=1)
     if not batched:
