@@ -1,5 +1,8 @@
 """Strided, transposed and overlapping (expanded) inputs."""
 
+import pytest
+
+import flambeau
 from flambeau.testing.opcheck import check_layouts
 
 DTYPES = ("float32", "float16", "complex64", "int32")
