@@ -9,7 +9,6 @@ from ..ops.embedding import bag_numbers
 from ._payload import (
     BLOCKS,
     BY_ROW,
-    LAYOUTS,
     SPELLED,
     Compressed,
     blocksize_of,
@@ -18,6 +17,7 @@ from ._payload import (
     coo,
     flat_index,
     is_sparse,
+    layout_named,
     parts,
     with_values,
 )
@@ -91,7 +91,7 @@ def _check_sparse_dim(input, sparse_dim):
 
 @register("sparse", "_to_layout")
 def to_layout(input, layout, sparse_dim, blocksize, dense_dim, source, source_blocksize):
-    target = LAYOUTS[layout]
+    target = layout_named(layout)
     content = payload(input)
     if content is None:
         if target is _C.sparse_coo:

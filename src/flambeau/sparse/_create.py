@@ -5,7 +5,7 @@ import functools
 from .. import _C, ops
 from .._extension import payload, register
 from ..ops import sparse_parts as native
-from ._payload import BLOCKS, BY_ROW, LAYOUTS, Compressed, compressed, coo, parts
+from ._payload import BLOCKS, BY_ROW, LAYOUTS, Compressed, compressed, coo, layout_named, parts
 
 _INVARIANTS = {
     1: "`{c}_indices[..., 0] == 0` is not satisfied.",
@@ -289,7 +289,7 @@ def _check_matrix(pointers, plain, size, layout, block, names, everything):
 
 @register("sparse", "_compressed_from_parts")
 def compressed_from_parts(pointers, plain, values, size, layout):
-    return compressed(LAYOUTS[layout], pointers, plain, values.detach(), size)
+    return compressed(layout_named(layout), pointers, plain, values.detach(), size)
 
 
 def _of_layout(name, layout, compressed_name, plain_name):

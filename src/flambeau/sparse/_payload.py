@@ -7,6 +7,17 @@ LAYOUTS = {
     str(layout): layout
     for layout in (_C.sparse_coo, _C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
 }
+
+
+def layout_named(name):
+    """The sparse layout of that name."""
+    if name not in LAYOUTS:
+        raise RuntimeError(
+            f"expected the name of a sparse layout of {list(LAYOUTS)}, got {name!r}."
+        )
+    return LAYOUTS[name]
+
+
 BY_ROW = (_C.sparse_csr, _C.sparse_bsr)
 BLOCKS = (_C.sparse_bsr, _C.sparse_bsc)
 # As PyTorch's messages spell them.
