@@ -295,7 +295,7 @@ NAMESPACES = (
     *("t", "t.nn.functional", "t.linalg", "t.special", "t.fft", "t.sparse", "t.masked"),
     *("t.signal.windows", "t.nn.utils.rnn"),
 )
-TRANSFORMS = "vmap grad jacrev jacfwd hessian functionalize".split()
+TRANSFORMS = "vmap grad jacrev jacfwd functionalize".split()
 
 
 class Calls:

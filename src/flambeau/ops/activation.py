@@ -393,10 +393,12 @@ def glu(input, dim=-1):
         Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2016, arXiv:1612.08083.
     """
     if input.dim() == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu: glu does not support 0-dimensional tensors")
     size = input.size(dim)
     if size % 2 != 0:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+        raise RuntimeError(
+            f"glu: Halving dimension must be even, but dimension {dim} is size {size}"
+        )
     return input.narrow(dim, 0, size // 2) * sigmoid(input.narrow(dim, size // 2, size // 2))
 
 
@@ -429,11 +431,11 @@ def prelu(input, weight):
     """
     if weight.numel() != 1:
         if input.dim() == 0:
-            raise RuntimeError("Not allow zero-dim input tensor.")
+            raise RuntimeError("prelu: Not allow zero-dim input tensor.")
         channels = input.shape[1] if input.dim() >= 2 else 1
         if channels != weight.numel():
             raise RuntimeError(
-                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                "prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers = "
                 f"{weight.numel()} and channel size = {channels}."
             )
     if weight.dim() > 1:

@@ -58,9 +58,9 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if input.dtype != other.dtype:
         raise RuntimeError(f"{_dtype_name(input)} did not match {_dtype_name(other)}")
     if rtol < 0:
-        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
+        raise RuntimeError(f"isclose: rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:
-        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol}")
+        raise RuntimeError(f"isclose: atol must be greater than or equal to zero, but got {atol}")
     input, other = input.to_dense(), other.to_dense()
     close = input == other
     if equal_nan and (input.is_floating_point() or input.is_complex()):

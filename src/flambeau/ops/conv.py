@@ -139,13 +139,15 @@ def _declare(n):  # noqa: C901 - the rules of a family, one closure each
         if padding == "valid":
             return conv(input, weight, bias, stride, 0, dilation, groups)
         if padding != "same":
-            raise RuntimeError(f"Invalid padding string: '{padding}', expected 'valid' or 'same'.")
+            raise RuntimeError(
+                f"conv: Invalid padding string: '{padding}', expected 'valid' or 'same'."
+            )
         strides = (stride,) * n if isinstance(stride, int) else tuple(stride)
         dilations = (dilation,) * n if isinstance(dilation, int) else tuple(dilation)
         if len(dilations) == 1:
             dilations = dilations * n
         if any(s != 1 for s in strides):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
+            raise RuntimeError("conv: padding='same' is not supported for strided convolutions")
         totals = [d * (k - 1) for d, k in zip(dilations, tuple(weight.shape[2:]), strict=False)]
         extra = []
         for total in reversed(

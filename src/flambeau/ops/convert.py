@@ -267,7 +267,7 @@ def resize_(input, *size, memory_format=None):
         RuntimeError: input requires grad, or a size is negative.
     """
     if input.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
+        raise RuntimeError("resize_: cannot resize variables that require grad")
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
     return resize.inplace(input, size, memory_format=memory_format or _C.contiguous_format)
@@ -361,7 +361,7 @@ def sum_to_size(input, *size):
     lead = input.ndim - len(size)
     if lead < 0 or any(n not in (1, m) for n, m in zip(size, input.shape[lead:], strict=True)):
         raise RuntimeError(
-            f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}."
+            f"sum_to_size: size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}."
         )
     dims = [
         d for d in range(input.ndim) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)
@@ -373,9 +373,9 @@ def sum_to_size(input, *size):
 def fill_diagonal_(input, fill_value, wrap=False):
     """Set the main diagonal in place: elements with equal indices; `wrap` starts again below a tall matrix."""
     if input.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
+        raise RuntimeError("fill_diagonal_: dimensions must larger than 1")
     if input.ndim > 2 and len(set(input.shape)) != 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
+        raise RuntimeError("fill_diagonal_: all dimensions of input must be of equal length")
     step = builtins.sum(input.stride())
     input.as_strided((builtins.min(input.shape),), (step,)).fill_(fill_value)
     if wrap and input.ndim == 2 and input.shape[0] > input.shape[1] + 1:

@@ -150,7 +150,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         obj, shared = _C.from_dlpack(obj), True
     if not shared:
         if copy is False:
-            raise ValueError("can't alias arbitrary sequence")
+            raise ValueError("asarray: can't alias arbitrary sequence")
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     result = as_tensor(obj)
     wanted = result.to(device=device, dtype=dtype)
@@ -181,22 +181,29 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
     size, total = dtype.itemsize, memoryview(buffer).nbytes
     if total == 0:
-        raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
+        raise ValueError(
+            f"frombuffer: both buffer length ({total}) and count ({count}) must not be 0"
+        )
     if not 0 <= offset < total:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({total} bytes) minus 1"
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer "
+            f"length ({total} bytes) minus 1"
         )
     if count == 0 or count < -1:
-        raise ValueError(f"both buffer length ({total}) and count ({count}) must not be 0")
+        raise ValueError(
+            f"frombuffer: both buffer length ({total}) and count ({count}) must not be 0"
+        )
     if count < 0 and (total - offset) % size != 0:
         raise ValueError(
-            f"buffer length ({total - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+            f"frombuffer: buffer length ({total - offset} bytes) after offset ({offset} bytes) "
+            "must be a multiple of element "
             f"size ({size})"
         )
     length = (total - offset) // size if count < 0 else count
     if offset + length * size > total:
         raise ValueError(
-            f"requested buffer length ({length} * {size} bytes) after offset ({offset} bytes) must not be greater than "
+            f"frombuffer: requested buffer length ({length} * {size} bytes) after offset "
+            f"({offset} bytes) must not be greater than "
             f"actual buffer length ({total} bytes)"
         )
     data = np.frombuffer(buffer, np.uint8, length * size, offset)

@@ -165,7 +165,7 @@ def embedding(
 
 def _check_bags(input, offsets, mode, per_sample_weights):
     if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
+        raise ValueError("embedding_bag: mode has to be one of sum, mean or max")
     if per_sample_weights is not None:
         if per_sample_weights.shape != input.shape:
             raise ValueError(
@@ -179,17 +179,18 @@ def _check_bags(input, offsets, mode, per_sample_weights):
             )
     if input.ndim == 2 and offsets is not None:
         raise ValueError(
-            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+            "embedding_bag: if input is 2D, then offsets has to be None, as input is treated is "
+            "a mini-batch of fixed length "
             f"sequences. However, found offsets of type {type(offsets)}"
         )
     if input.ndim == 1:
         if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
+            raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got None")
         if offsets.ndim != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
+            raise ValueError("embedding_bag: offsets has to be a 1D Tensor")
     elif input.ndim != 2:
         raise ValueError(
-            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+            f"embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
         )
 
 
@@ -220,7 +221,7 @@ def embedding_bag(
     _check_bags(input, offsets, mode, per_sample_weights)
     if mode == "max" and (scale_grad_by_freq or sparse):
         what = "sparse weights" if sparse else "scaling the gradient by the frequency"
-        raise ValueError(f"max mode does not support {what}")
+        raise ValueError(f"embedding_bag: max mode does not support {what}")
     padding = _padding_row(padding_idx, weight.shape[0])
     if input.ndim == 2:
         offsets = _even_offsets(*input.shape, input.device)
@@ -260,20 +261,25 @@ def one_hot(input, num_classes=-1):
         RuntimeError: input is not int64, or a class is negative or not below num_classes.
     """
     if str(input.dtype) != "torch.int64":
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}. "
+            "Convert it, e.g. input.long()."
+        )
     if input.numel() == 0:
         if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+            raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor.")
         return input.new_zeros((*input.shape, num_classes))
     if int(input.min()) < 0:
-        raise RuntimeError("Class values must be non-negative.")
+        raise RuntimeError(f"one_hot: Class values must be non-negative, got {int(input.min())}.")
     largest = int(input.max())
     if num_classes == -1:
         num_classes = largest + 1
     elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
+        raise RuntimeError(f"one_hot: num_classes should be positive, got {num_classes}.")
     elif largest >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise RuntimeError(
+            f"one_hot: Class values must be smaller than num_classes ({num_classes}), got {int(input.max())}."
+        )
     return input.new_zeros((*input.shape, num_classes)).scatter_(-1, input.unsqueeze(-1), 1)
 
 

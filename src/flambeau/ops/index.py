@@ -384,7 +384,9 @@ def unravel_index(indices, shape):
         )
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if builtins.any(n < 0 for n in shape):
-        raise ValueError("'shape' cannot have negative values, but got " + str(shape))
+        raise ValueError(
+            "unravel_index: 'shape' cannot have negative values, but got " + str(shape)
+        )
     indices = indices.long()
     coordinates, step = [], math.prod(shape)
     for n in shape:

@@ -187,15 +187,16 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         if repeats.ndim == 0 or (repeats.ndim == 1 and repeats.shape[0] == 1):
             repeats = repeats.reshape(1).expand(size)
         elif repeats.ndim != 1:
-            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+            raise RuntimeError("repeat_interleave: repeats must be 0-dim or 1-dim tensor")
         elif repeats.shape[0] != size:
             raise RuntimeError(
-                f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.shape[0]} "
+                "repeat_interleave: repeats must have the same size as input along dim, but got "
+                f"repeats.size(0) = {repeats.shape[0]} "
                 f"and input.size({dim}) = {size}"
             )
         return input.index_select(dim, interleave_index(repeats, output_size))
     if repeats < 0:
-        raise RuntimeError("Repeats must be non-negative")
+        raise RuntimeError("repeat_interleave: Repeats must be non-negative")
     if output_size is not None and output_size != repeats * size:
         raise RuntimeError(
             f"repeat_interleave: expected output_size {repeats * size}, got {output_size}."
@@ -224,7 +225,7 @@ def flip_vjp(grad, dims):
 def fliplr(input):
     """Reverse dim 1."""
     if input.ndim < 2:
-        raise RuntimeError("Input must be >= 2-d.")
+        raise RuntimeError(f"fliplr: Input must be >= 2-d., but got shape {tuple(input.shape)}.")
     return flip(input, 1)
 
 
@@ -232,7 +233,7 @@ def fliplr(input):
 def flipud(input):
     """Reverse dim 0."""
     if input.ndim < 1:
-        raise RuntimeError("Input must be >= 1-d.")
+        raise RuntimeError(f"flipud: Input must be >= 1-d., but got shape {tuple(input.shape)}.")
     return flip(input, 0)
 
 
@@ -252,17 +253,17 @@ def roll_vjp(grad, shifts, dims):
 def rot90(input, k=1, dims=(0, 1)):
     """Rotate by k quarter turns in the plane of two dims, from the first towards the second."""
     if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+        raise RuntimeError(f"rot90: expected total rotation dims == 2, but got dims = {len(dims)}")
     if input.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+        raise RuntimeError(f"rot90: expected total dims >= 2, but got total dims = {input.ndim}")
     a, b = dims
     if a == b or builtins.abs(a - b) == input.ndim:
         raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
+            f"rot90: expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
         )
     for d in dims:
         if not -input.ndim <= d < input.ndim:
-            raise RuntimeError(f"Rotation dim out of range, dim = {d}")
+            raise RuntimeError(f"rot90: Rotation dim out of range, dim = {d}")
     k %= 4
     if k == 0:
         return input.clone()
@@ -321,7 +322,7 @@ def cartesian_prod(*tensors):
     """All combinations of the elements of 1-d tensors, as rows (as the elements themselves for one tensor)."""
     for x in tensors:
         if x.ndim != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+            raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(x.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], dim=1)
@@ -333,9 +334,9 @@ def combinations(input, r=2, with_replacement=False):
     from .create import tensor
 
     if input.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+        raise RuntimeError(f"combinations: Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:
-        raise RuntimeError("Expect a non-negative number")
+        raise RuntimeError(f"combinations: Expect a non-negative number r, got {r}.")
     if r == 0:
         return input.new_empty(0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations

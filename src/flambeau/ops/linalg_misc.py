@@ -196,11 +196,13 @@ def cross(input, other, dim=None):
     if dim is None:
         if input.dim() != other.dim():
             raise RuntimeError(
-                f"inconsistent tensors dimensions input: {input.dim()} other: {other.dim()}"
+                f"cross: inconsistent tensors dimensions input: {input.dim()} other: {other.dim()}"
             )
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
-            raise RuntimeError(f"no dimension of size 3 in input, got shape {tuple(input.shape)}")
+            raise RuntimeError(
+                f"cross: no dimension of size 3 in input, got shape {tuple(input.shape)}"
+            )
     return linalg_cross(input, other, dim=dim)
 
 
@@ -311,7 +313,9 @@ def _size_product(sizes):
 def linalg_tensorinv(A, ind=2):
     """Inverse of A as a linear map from its last dims to its first `ind` dims."""
     if ind <= 0:
-        raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
+        raise RuntimeError(
+            f"linalg.tensorinv: Expected a strictly positive integer for 'ind', got {ind}"
+        )
     front, back = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     if _size_product(front) != _size_product(back):
         raise RuntimeError(

@@ -197,7 +197,9 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     if input.numel() and not input.is_meta:
         low, high = aminmax(input.detach())
         if not (low.item() >= 0 and high.item() <= 1):  # NaN fails too
-            raise RuntimeError("all elements of input should be between 0 and 1")
+            raise RuntimeError(
+                "binary_cross_entropy: all elements of input should be between 0 and 1"
+            )
     loss = (target - 1) * (-input).log1p().clamp_min(-100) - target * input.log().clamp_min(-100)
     return _reduced(loss if weight is None else loss * weight, reduction)
 

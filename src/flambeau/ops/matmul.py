@@ -492,7 +492,8 @@ def bilinear(input1, input2, weight, bias=None):
         )
     if weight.dim() != 3 or input1.dim() == 0:
         raise RuntimeError(
-            f"bilinear: expected weight of 3 dims and inputs of at least 1, got weight {tuple(weight.shape)} and inputs "
+            "bilinear: expected weight of 3 dims and inputs of at least 1, got weight "
+            f"{tuple(weight.shape)} and inputs "
             f"{tuple(input1.shape)}, {tuple(input2.shape)}."
         )
     if input1.shape[-1] != weight.shape[1] or input2.shape[-1] != weight.shape[2]:

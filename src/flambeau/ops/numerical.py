@@ -150,10 +150,10 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     m, n = A.shape[-2:]
     if not 0 <= q <= min(m, n):
         raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+            f"svd_lowrank, pca_lowrank: q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
         )
     if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+        raise ValueError(f"svd_lowrank, pca_lowrank: niter(={niter}) must be non-negative integer")
     M = None if M is None else M.broadcast_to(A.shape)
     basis = _range_basis(A, q, niter, M)
     U, S, Vh = svd(matmul(basis.mH, A if M is None else A - M), full_matrices=False)
@@ -174,10 +174,10 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
         raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+            f"svd_lowrank, pca_lowrank: q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
         )
     if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+        raise ValueError(f"svd_lowrank, pca_lowrank: niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - A.mean(dim=-2, keepdim=True) if center else A, q, niter=niter, M=None)
 
 

@@ -58,14 +58,14 @@ def pad(input, pad, mode="constant", value=None):
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if len(pad) % 2 != 0:
-        raise RuntimeError("Padding length must be divisible by 2")
+        raise RuntimeError("pad: Padding length must be divisible by 2")
     if len(pad) > 2 * input.ndim:
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"pad: Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(pad)} and input of dimension {input.ndim}"
         )
     if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        raise NotImplementedError(f"pad: Unrecognised padding mode {mode}")
     if input.ndim not in _RANKS.get(len(pad), ()):
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now: "
@@ -128,11 +128,11 @@ def channel_shuffle(input, groups):
     n, c, *rest = input.shape
     if groups <= 0:
         raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+            f"channel_shuffle: Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
     if c % groups != 0:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+            f"channel_shuffle: Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
     return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
 

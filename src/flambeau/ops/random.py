@@ -548,7 +548,7 @@ def _(grad_result: Any, mask: Any) -> Any:
 
 def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise RuntimeError(f"dropout: dropout probability has to be between 0 and 1, but got {p}")
 
 
 def _keep_mask(input: Any, p: float, features: bool) -> Any:
@@ -556,7 +556,9 @@ def _keep_mask(input: Any, p: float, features: bool) -> Any:
     if not features:
         return empty_like(input.detach()).bernoulli_(1 - p)
     if input.dim() < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        raise RuntimeError(
+            "feature_dropout: Feature dropout requires at least 2 dimensions in the input"
+        )
     shape = [*input.shape[:2], *([1] * (input.dim() - 2))]
     return empty(shape, dtype=input.dtype, device=input.device).bernoulli_(1 - p)
 

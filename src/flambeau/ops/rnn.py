@@ -220,7 +220,7 @@ def _sequence(
     x = input.transpose(0, 1) if batch_first else input
     steps, batch, features = x.shape
     if steps == 0:
-        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        raise RuntimeError("rnn, lstm, gru: Expected sequence length to be larger than 0 in RNN")
     rows, hn, cn = _network(
         mode,
         x.reshape(steps * batch, features),

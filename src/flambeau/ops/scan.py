@@ -150,7 +150,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     if input.dim() == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
+        raise RuntimeError(f"diff: order must be non-negative but got {n}")
     for name, extra in (("prepend", prepend), ("append", append)):
         if extra is not None and extra.dim() != input.dim():
             raise RuntimeError(

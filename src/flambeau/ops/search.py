@@ -280,7 +280,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
         test_elements = tensor(test_elements)
     if elements.is_complex() or test_elements.is_complex():
         raise RuntimeError(
-            "Unsupported input type encountered for isin(): complex dtypes have no order"
+            "isin: Unsupported input type encountered for isin(): complex dtypes have no order"
         )
     flat = test_elements.reshape(-1)
     if elements.numel() == 0 or flat.numel() == 0:

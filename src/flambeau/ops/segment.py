@@ -38,7 +38,7 @@ def _bounds(data, lengths, offsets, axis, unsafe):
     lengths = lengths.long()
     if not unsafe and not data.is_meta:
         if (lengths < 0).any():
-            raise RuntimeError("lengths contains negative value!")
+            raise RuntimeError("segment_reduce: lengths contains negative value!")
         if (lengths.sum(-1) != data.shape[axis]).any():
             raise RuntimeError(
                 "segment_reduce(): Expected all rows of lengths along axis to sum to "
@@ -71,7 +71,7 @@ def segment_reduce(
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     if reduce not in _KINDS:
         raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+            f"segment_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     if not data.is_floating_point():
         raise NotImplementedError(f'"segment_reduce" not implemented for {data.dtype}')

@@ -251,7 +251,7 @@ def stft(
     frames = mul(batch.unfold(-1, n_fft, hop_length), window)  # (batch, frames, n_fft)
     onesided = real if onesided is None else onesided
     if onesided and not real:
-        raise RuntimeError("Cannot have onesided output if window or input is complex")
+        raise RuntimeError("stft, istft: Cannot have onesided output if window or input is complex")
     scale = 1 / math.sqrt(n_fft) if normalized else 1.0
     if onesided:
         spectrum = fft_r2c(frames, 2, scale)
@@ -332,9 +332,9 @@ def istft(  # noqa: PLR0915 (PyTorch's many argument checks, in its order)
         )
     _check_frames("istft", n_fft, hop_length, win_length, window, n_fft)
     if return_complex and onesided:
-        raise RuntimeError("Cannot have onesided output if window or input is complex")
+        raise RuntimeError("stft, istft: Cannot have onesided output if window or input is complex")
     if window is not None and window.is_complex() and not return_complex:
-        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+        raise RuntimeError("istft: Complex windows are incompatible with return_complex=False")
     window = _centred_window(window, win_length, n_fft, input.dtype.to_real(), input.device)
     spectrum = spectrum.transpose(1, 2)  # (batch, frames, frequencies)
     scale = 1 / math.sqrt(n_fft) if normalized else 1 / n_fft

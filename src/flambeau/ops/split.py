@@ -121,7 +121,9 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
         cuts = cuts.tolist()
     if isinstance(cuts, int):
         if cuts <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {cuts}")
+            raise RuntimeError(
+                f"tensor_split: number of sections must be larger than 0, got {cuts}"
+            )
         if cuts > 2**26:
             raise MemoryError(f"tensor_split: not enough memory for {cuts} pieces")
         each, longer = divmod(size, cuts)

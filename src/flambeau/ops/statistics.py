@@ -326,7 +326,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         x1, x2 = x1.to(common), x2.to(common)
     if not (common.is_floating_point or common.is_complex):
         raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {common}"
+            f"quantile: expected common dtype to be floating point, yet common dtype is {common}"
         )
     if x1.shape != x2.shape:
         x1, x2 = broadcast_tensors(x1, x2)

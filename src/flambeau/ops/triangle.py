@@ -86,10 +86,10 @@ def vander(x, N=None, increasing=False):
     from .join import cat
 
     if x.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
+        raise RuntimeError("vander: x must be a one-dimensional tensor.")
     count = x.shape[0] if N is None else N
     if count < 0:
-        raise RuntimeError("N must be non-negative.")
+        raise RuntimeError("vander: N must be non-negative.")
     if count == 0:
         return empty(x.shape[0], 0, dtype=x.dtype)
     ones = x.new_ones((x.shape[0], 1))

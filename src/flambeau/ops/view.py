@@ -498,7 +498,7 @@ def broadcast_shapes(*shapes):
                 raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")
             if n != 1 and result[i] not in (1, n):
                 raise RuntimeError(
-                    "Shape mismatch: objects cannot be broadcast to a single shape: "
+                    "broadcast_shapes: Shape mismatch: objects cannot be broadcast to a single shape: "
                     f"broadcast_shapes: expected equal sizes or 1 at dim {i - rank}, got {shapes}."
                 )
             result[i] = n if n != 1 else result[i]
