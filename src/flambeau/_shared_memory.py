@@ -54,10 +54,15 @@ class Block:
         self.key, self.descriptor, self.path = key, descriptor, path
         self.cdata = 0
 
-    def release(self) -> None:
-        """Close the descriptor, or count down (and remove) the file."""
+    def close(self) -> None:
+        """Close the descriptor; the memory stays, but can't be sent any more."""
         if self.descriptor is not None:
             os.close(self.descriptor)
+            self.descriptor = None
+
+    def release(self) -> None:
+        """Close the descriptor, or count down (and remove) the file."""
+        self.close()
         if self.path is not None:
             with contextlib.suppress(OSError):
                 change_count(self.path, -1)
@@ -187,7 +192,7 @@ def change_count(path: str, change: int) -> None:
 def move(storage: Any) -> Block:
     """Put a storage's bytes into shared memory, for all tensors on it; returns the block."""
     found = block_of(storage)
-    if found is not None:
+    if found is not None and (found.descriptor is not None or found.path is not None):
         return found
     shared = new_block(storage.nbytes(), type(storage))
     memory = _of_storage[shared._cdata]()

@@ -348,3 +348,29 @@ def test_many_long_results_arrive():
         [b"x" * 300_000 for _ in range(30)], batch_size=None, num_workers=2, prefetch_factor=8
     )
     assert [len(item) for item in loader] == [300_000] * 30
+
+
+class Pictures(data.Dataset):
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, index):
+        return flambeau.full((100, 100), float(index)), index, {"x": flambeau.ones(3) * index}
+
+
+def test_large_batches_are_shared_and_keep_no_file_open():
+    expected = list(data.DataLoader(Pictures(), batch_size=8))
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    found = list(data.DataLoader(Pictures(), batch_size=8, num_workers=2))
+    for (image, index, extra), (other, number, rest) in zip(found, expected, strict=True):
+        assert flambeau.equal(image, other)
+        assert flambeau.equal(index, number)
+        assert flambeau.equal(extra["x"], rest["x"])
+        if before is not None:
+            assert image.is_shared()
+    if before is not None:
+        assert len(os.listdir("/proc/self/fd")) <= before
+    image = found[0][0]
+    image.share_memory_()  # can be sent on
+    assert image.is_shared()
+    assert flambeau.equal(image, expected[0][0])

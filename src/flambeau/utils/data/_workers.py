@@ -10,12 +10,12 @@ import contextlib
 import itertools
 import multiprocessing
 import os
+import pickle
 import queue
 import random
 import threading
 import weakref
 from multiprocessing import connection
-from multiprocessing.reduction import ForkingPickler
 
 import flambeau
 
@@ -32,6 +32,8 @@ from .sampler import draw_seed
 
 # In a worker: its WorkerInfo.
 worker_info = None
+# In a worker: whether tensors can travel as shared memory.
+shares_memory = False
 
 # Seconds between looks at whether the other side still lives.
 _POLL = 5.0
@@ -97,7 +99,8 @@ def _unsent(error, data, worker_id):
 def _worker_main(kind, dataset, tasks, results, channel, stop, auto_collation, collate_fn, drop_last, seed, init_fn,
                  worker_id, num_workers, pipe_seed):  # fmt: skip
     """Body of a worker process."""
-    global worker_info
+    global worker_info, shares_memory
+    shares_memory = channel is not None
     try:
         flambeau.set_num_threads(1)
         random.seed(seed)
@@ -137,25 +140,25 @@ def _answers(results, channel, worker_id):
     threading.Thread(target=write, daemon=True).start()
 
     def answer(number, data):
-        descriptor = None
+        descriptors = []
         try:
             if channel is not None:
-                data, descriptor = _transfer.pack(data)
-            message = ForkingPickler.dumps((number, data))
+                data, descriptors = _transfer.pack(data)
+            # Not multiprocessing's pickler: by it small tensors would go through shared memory too, at a higher price.
+            message = pickle.dumps((number, data))
         except Exception as error:  # no memory, no descriptors; or something that can't be pickled
-            if descriptor is not None:
-                os.close(descriptor)
-                descriptor = None
+            _transfer.close(descriptors)
+            descriptors = []
             try:
-                message = ForkingPickler.dumps((number, _unsent(error, data, worker_id)))
+                message = pickle.dumps((number, _unsent(error, data, worker_id)))
             except Exception:  # the error's own class
                 failure = RemoteError(
                     RuntimeError(str(error)), f"in DataLoader worker process {worker_id}"
                 )
-                message = ForkingPickler.dumps((number, failure))
-        if descriptor is not None:
+                message = pickle.dumps((number, failure))
+        if descriptors:
             with contextlib.suppress(OSError):  # the parent is gone
-                _transfer.send_descriptor(descriptor, channel)
+                _transfer.send_descriptors(descriptors, channel)
         waiting.put(message)
 
     return answer
@@ -334,7 +337,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                     del self._open[reader]
                     self._workers[worker_id].join(_POLL)
                     continue
-                number, data = ForkingPickler.loads(message)
+                number, data = pickle.loads(message)
                 return number, _transfer.receive(data, self._channels[worker_id])
             self._check_workers()
 

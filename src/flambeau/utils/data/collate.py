@@ -2,6 +2,7 @@
 
 import collections.abc
 import copy
+import sys
 
 import flambeau
 from flambeau import Tensor
@@ -66,6 +67,13 @@ def default_convert(data):
 
 
 def _collate_tensors(batch, *, collate_fn_map=None):
+    workers = sys.modules.get("flambeau.utils.data._workers")
+    if workers is not None and workers.worker_info is not None and workers.shares_memory:
+        from ._transfer import stacked
+
+        result = stacked(batch)
+        if result is not None:
+            return result
     return flambeau.stack(batch, 0)
 
 
