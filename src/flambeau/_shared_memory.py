@@ -204,7 +204,7 @@ def move(storage: Any) -> Block:
     del _of_storage[shared._cdata]
     _own(storage, memory)
     assert memory is not None
-    return memory.block  # type: ignore[no-any-return]
+    return memory.block
 
 
 def _known(key: Any, cls: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 import flambeau
 
-__all__ = ["get_pretty_env_info"]
+__all__ = ["get_pretty_env_info", "main"]
 
 PACKAGES = ("scipy", "scikit-learn", "matplotlib", "pillow", "torch")
 
@@ -59,3 +59,12 @@ def settings() -> str:
         f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(prefixes)
     ]
     return " ".join(found) or "none"
+
+
+def main() -> None:
+    """Print the report."""
+    print(get_pretty_env_info())  # noqa: T201 - what it is for
+
+
+if __name__ == "__main__":
+    main()
