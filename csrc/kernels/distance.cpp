@@ -1,5 +1,6 @@
 // cdist: distances between the rows of two matrices (or batches of them), directly or by a matrix product.
 //   cdist_rows        (sum over k of |x1[i, k] - x2[j, k]|^p)^(1/p)
+//   cdist_rows_grad   its gradient in x1
 //   cdist_euclidean   sqrt(|x1[i]|^2 + |x2[j]|^2 - 2 x1[i] . x2[j]): fewer operations, but it cancels for near rows
 #include <algorithm>
 #include <cmath>
@@ -94,6 +95,31 @@ Tensor cdist_rows(const Tensor& x1, const Tensor& x2, double p) {
   return dtype == compute ? result : result.is_meta() ? empty_result(x1, s, dtype) : to_dtype(result, dtype);
 }
 
+// Of sum(grad * cdist_rows(x1, x2, p)) by x1; distance is that cdist_rows.
+Tensor cdist_rows_grad(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& distance) {
+  const Shape s = shape_of("cdist", x1, x2);
+  check(grad.sizes() == distance.sizes() && grad.numel() == s.batch * s.m * s.n && grad.dtype() == x1.dtype() &&
+            distance.dtype() == x1.dtype(),
+        "cdist_rows_grad: expected grad and distance of shape (*, ", s.m, ", ", s.n, "), got ", grad.sizes(), " and ",
+        distance.sizes());
+  const Distance kind = kind_of(p);
+  const DType dtype = x1.dtype(), compute = kind == Distance::Real ? DType::Float64 : compute_dtype(dtype);
+  Tensor result = empty(x1.sizes(), x1.is_meta() ? dtype : compute, x1.device());
+  if (result.is_meta() || result.numel() == 0) return result;
+  const auto ready = [&](const Tensor& t) { return contiguous(to_dtype(t, compute)); };
+  const Tensor a = ready(x1), b = ready(x2), g = ready(grad), far = ready(distance);
+  dispatch_floating("cdist", compute, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for(0, s.batch * s.m, grain_of(work_of(1, s)), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        g_tile<T>->slope(kind, result.data<T>() + i * s.d, a.data<T>() + i * s.d, b.data<T>() + i / s.m * s.n * s.d,
+                         g.data<T>() + i * s.n, far.data<T>() + i * s.n, s.n, s.d, p);
+      }
+    });
+  });
+  return dtype == compute ? result : to_dtype(result, dtype);
+}
+
 template <class T>
 void square_norms(const T* x, std::int64_t rows, std::int64_t d, T* out) {
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -139,6 +165,7 @@ Tensor cdist_euclidean(const Tensor& x1, const Tensor& x2) {
 }
 
 const Kernel cdist_rows_kernel("cdist_rows", &cdist_rows);
+const Kernel cdist_rows_grad_kernel("cdist_rows_grad", &cdist_rows_grad);
 const Kernel cdist_euclidean_kernel("cdist_euclidean", &cdist_euclidean);
 
 }  // namespace

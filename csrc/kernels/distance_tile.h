@@ -17,6 +17,10 @@ struct DistanceTile {
   // out[i, j] = (sum over k of |x[i, k] - y[j, k]|^p)^(1/p) for m <= kDistanceRows rows of x and n of y. Real: float64.
   void (*rows)(Distance kind, T* out, std::int64_t ld, const T* x, std::int64_t m, const T* panels, std::int64_t n,
                std::int64_t d, double p) noexcept;
+  // out[k] = sum over j of grad[j] times the derivative by x[k] of the distance[j] of x and y[j]; equal elements and
+  // rows have slope 0. Real: float64.
+  void (*slope)(Distance kind, T* out, const T* x, const T* y, const T* grad, const T* distance, std::int64_t n,
+                std::int64_t d, double p) noexcept;
   // row = sqrt(max(row + add, 0)); a NaN stays.
   void (*root)(T* row, std::int64_t n, T add) noexcept;
 };

@@ -166,6 +166,61 @@ void rows(Distance kind, T* out, std::int64_t ld, const T* x, std::int64_t m, co
   for (std::int64_t i = 0; i < m; ++i) power_root(out + i * ld, n, p);
 }
 
+// out[k] += slope(x[k] - y[k]), the part of one row of y.
+template <class T, class F>
+void add_slope(T* out, const T* x, const T* y, std::int64_t d, F&& slope) {
+  std::int64_t k = 0;
+  for (; k + Vec<T>::size <= d; k += Vec<T>::size)
+    (Vec<T>::load(out + k) + slope(Vec<T>::load(x + k) - Vec<T>::load(y + k))).store(out + k);
+  const std::int64_t rest = d - k;
+  if (rest == 0) return;
+  const Vec<T> difference = Vec<T>::load_part(x + k, rest) - Vec<T>::load_part(y + k, rest);
+  (Vec<T>::load_part(out + k, rest) + slope(difference)).store_part(out + k, rest);
+}
+
+template <class T>
+[[gnu::always_inline]] inline Vec<T> with_sign(Vec<T> size, Vec<T> d) {
+  const Vec<T> zero(T(0));
+  return select(d > zero, size, select(d < zero, zero - size, select(d == zero, zero, d)));  // NaN stays
+}
+
+template <class T>
+void slope(Distance kind, T* out, const T* x, const T* y, const T* grad, const T* distance, std::int64_t n,
+           std::int64_t d, double p) noexcept {
+  for (std::int64_t k = 0; k < d; ++k) out[k] = T(0);
+  for (std::int64_t j = 0; j < n; ++j, y += d) {
+    if (kind == Distance::Count || distance[j] == T(0)) continue;
+    const Vec<T> g(grad[j]), far(distance[j]);
+    switch (kind) {
+      case Distance::Sum: add_slope(out, x, y, d, [&](Vec<T> v) { return with_sign(g, v); }); break;
+      case Distance::Euclidean: {
+        const Vec<T> ratio = g / far;
+        add_slope(out, x, y, d, [&](Vec<T> v) { return ratio * v; });
+        break;
+      }
+      case Distance::Largest:
+        add_slope(out, x, y, d, [&](Vec<T> v) { return select(abs(v) == far, with_sign(g, v), Vec<T>(T(0))); });
+        break;
+      default: {
+        const Vec<T> scaled(
+            static_cast<T>(static_cast<double>(grad[j]) / __builtin_pow(static_cast<double>(distance[j]), p - 1)));
+        if constexpr (sizeof(T) == 8) {
+          if (kind == Distance::Real) {
+            add_slope(out, x, y, d, [&](Vec<T> v) { return with_sign(scaled * power(abs(v), p - 1), v); });
+            break;
+          }
+        }
+        const Whole whole{static_cast<int>(p) - 1};
+        add_slope(out, x, y, d, [&](Vec<T> v) {
+          Vec<T> size(T(0));
+          whole.add(size, v);
+          return with_sign(scaled * size, v);
+        });
+      }
+    }
+  }
+}
+
 template <class T>
 void pack(T* panels, const T* y, std::int64_t n, std::int64_t d) noexcept {
   for (std::int64_t j = 0; j < n; j += kPanel<T>, panels += kPanel<T> * d) {
@@ -177,7 +232,7 @@ void pack(T* panels, const T* y, std::int64_t n, std::int64_t d) noexcept {
 }
 
 template <class T>
-constexpr DistanceTile<T> kTable{kPanel<T>, &pack<T>, &rows<T>, &root<T>};
+constexpr DistanceTile<T> kTable{kPanel<T>, &pack<T>, &rows<T>, &slope<T>, &root<T>};
 const DistanceTileEntry entry(kLevel, &kTable<float>, &kTable<double>);
 
 }  // namespace

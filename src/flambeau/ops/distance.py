@@ -1,5 +1,6 @@
 """Distances between rows: cdist and pdist. Of pairs of vectors (dist, pairwise_distance): statistics.py."""
 
+from .. import _C
 from .registry import composite, native
 from .triangle import triu_indices
 from .view import broadcast_shapes
@@ -19,9 +20,20 @@ cdist_rows = native(
     doc="""Distances of the rows of x1 (*, m, d) to those of x2 (*, n, d), summed up from their differences.""",
 )
 
+cdist_rows_grad = native(
+    "cdist_rows_grad(Tensor cotangent, Tensor x1, Tensor x2, float p, Tensor distance) -> Tensor",
+    non_differentiable="cdist_rows's rule takes the differentiable path when a graph is asked for",
+    doc="""Gradient in x1 of cdist_rows, whose result is `distance`.""",
+)
+
 
 @cdist_rows.vjp
 def _(grad, result, x1, x2, p, needs):
+    if not _C._records_derivatives():
+        return (
+            cdist_rows_grad(grad, x1, x2, p, result) if needs[0] else None,
+            cdist_rows_grad(grad.mT, x2, x1, p, result.mT) if needs[1] else None,
+        )
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)  # (*, m, n, d)
     if p == 0:
         return difference.new_zeros(x1.shape), difference.new_zeros(x2.shape)
