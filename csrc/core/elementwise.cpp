@@ -337,6 +337,18 @@ Tensor new_output(const StridedLoop& loop, IntSpan shape, std::initializer_list<
   return empty_strided(shape, loop.dense_strides(), dtype, device);
 }
 
+StridedLoop sorted_loop(IntSpan shape, std::initializer_list<const Tensor*> inputs) {
+  StridedLoop loop{shape};
+  for (const Tensor* input : inputs) loop.add(*input);
+  loop.sort();
+  return loop;
+}
+
+// An out= tensor that had to be resized gets the layout that a new output would have.
+Dims new_strides(IntSpan shape, std::initializer_list<const Tensor*> inputs, DType dtype) {
+  return Dims(new_output(sorted_loop(shape, inputs), shape, inputs, dtype, {DeviceType::Meta}).strides());
+}
+
 // A large operand that runs across the output's rows would be gathered one cache line per element: copying it into the
 // output's layout first, by blocks, is several times faster.
 bool runs_across(const Tensor& input, const Tensor& target) {
@@ -397,18 +409,15 @@ Tensor elementwise(const char* op, std::initializer_list<const Tensor*> inputs, 
   const Device device = common_device(inputs);
   Tensor target;
   if (out.given()) {
+    const bool resized = !(out[0].sizes() == IntSpan(shape));
     target = output(op, out, 0, shape, result, device);
+    if (resized) target.impl()->set_geometry(shape, new_strides(shape, inputs, result));
     check_no_internal_overlap(target, op);
     for (const Tensor* input : inputs) check_no_partial_overlap(target, *input, op);
   }
   Job job{shape};
   job.outputs = 1;
-  if (!target.defined()) {
-    StridedLoop order{shape};
-    for (const Tensor* input : inputs) order.add(*input);
-    order.sort();
-    target = new_output(order, shape, inputs, result, device);
-  }
+  if (!target.defined()) { target = new_output(sorted_loop(shape, inputs), shape, inputs, result, device); }
   if (target.is_meta() || device.type == DeviceType::Meta || job.loop.numel == 0) return target;
   Tensor copies[kMaxOperands];
   const Tensor* operands[kMaxOperands];

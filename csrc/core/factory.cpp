@@ -99,7 +99,9 @@ Tensor empty_strided(IntSpan sizes, IntSpan strides, DType dtype, Device device)
 
 Tensor empty_like(const Tensor& input, std::optional<DType> dtype, MemoryFormat format) {
   const DType type = dtype.value_or(input.dtype());
-  if (format != MemoryFormat::Preserve || input.is_contiguous()) {
+  // A contiguous tensor may still have a format in the strides of its size-1 dims: (N, 1, H, W) as channels-last.
+  const bool plain = input.is_contiguous() && (input.dim() < 4 || input.strides()[1] != 1 || input.numel() == 0);
+  if (format != MemoryFormat::Preserve || plain) {
     return empty(input.sizes(), type, input.device(),
                  format == MemoryFormat::Preserve ? MemoryFormat::Contiguous : format);
   }
@@ -193,6 +195,8 @@ Tensor output(const char* op, const Out& out, std::int64_t i, IntSpan sizes, DTy
                              "resizing it, inplace, to zero elements with t.resize_(0)."));
       }
       resize_tensor(given, sizes);
+      if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d)
+        given.impl()->set_geometry(sizes, channels_last_strides(sizes));
     }
   }
   return given;

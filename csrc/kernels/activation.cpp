@@ -1,4 +1,5 @@
 // Activation functions and the kernels of their first derivatives. Constants travel to the tiles as doubles.
+#include "core/copy.h"
 #include "kernels/pointwise.h"
 
 namespace flambeau {
@@ -68,7 +69,8 @@ Tensor softplus(const Tensor& input, double beta, double limit, const Out& out) 
 }
 Tensor logsigmoid(const Tensor& input, const Out& out) {
   static constexpr Tiles tiles("logsigmoid");
-  return activate("log_sigmoid", tiles, input, {}, out);
+  // PyTorch's result is contiguous whatever the input's layout.
+  return activate("log_sigmoid", tiles, contiguous(input), {}, out);
 }
 Tensor hardswish(const Tensor& input, const Out& out) {
   static constexpr Tiles tiles("hardswish");

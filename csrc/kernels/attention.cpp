@@ -195,6 +195,27 @@ Tensor heads_inside(const Sizes& s, std::int64_t length, std::int64_t width, DTy
                        device);
 }
 
+// Batch, heads and rows in the memory order of query, as PyTorch has it: what a merge of the heads needs next is then a
+// view where the split was one. Contiguous if query's last dim is not.
+Tensor in_order_of(const Tensor& query, const Sizes& s, DType dtype) {
+  const std::int64_t sizes[] = {s.batch, s.heads, s.rows, s.value_width};
+  if (query.strides()[3] != 1) return empty(IntSpan(sizes, 4), dtype, query.device());
+  int order[] = {2, 1, 0};  // innermost first
+  for (int i = 1; i < 3; ++i) {
+    for (int k = i; k > 0; --k) {
+      const std::int64_t outer = query.strides()[order[k]], inner = query.strides()[order[k - 1]];
+      if (outer == 0 || inner == 0 || outer >= inner) break;
+      std::swap(order[k], order[k - 1]);
+    }
+  }
+  std::int64_t strides[] = {0, 0, 0, 1}, step = std::max<std::int64_t>(s.value_width, 1);
+  for (const int d : order) {
+    strides[d] = step;
+    step *= std::max<std::int64_t>(sizes[d], 1);
+  }
+  return empty_strided(IntSpan(sizes, 4), IntSpan(strides, 4), dtype, query.device());
+}
+
 Tensor prepare_mask(const Tensor& mask, const Sizes& s, DType dtype) {
   if (!mask.defined()) return mask;
   check(mask.dtype() == DType::Bool || mask.dtype() == dtype, "attention: expected attn_mask of dtype bool or ",
@@ -208,8 +229,7 @@ std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, con
   const DType dtype = query.dtype();
   if (dtype != DType::Float32 && dtype != DType::Float64) throw_bad_dtype("attention", dtype);
   const Tensor mask = prepare_mask(attn_mask, s, dtype);
-  Tensor output = heads_inside(s, s.rows, s.value_width, dtype, query.device()),
-         lse = empty({s.batch, s.heads, s.rows}, dtype, query.device());
+  Tensor output = in_order_of(query, s, dtype), lse = empty({s.batch, s.heads, s.rows}, dtype, query.device());
   if (output.is_meta() || output.numel() == 0) return {output, lse};
   if (s.keys == 0) {
     fill(output, 0);

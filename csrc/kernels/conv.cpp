@@ -12,6 +12,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/gemm.h"
+#include "kernels/shape.h"
 #include "onednn/onednn.h"
 
 namespace flambeau {
@@ -26,8 +27,7 @@ MemoryFormat last_format(std::int64_t spatial) {
 // Channels-last is contagious, from either operand, as in PyTorch.
 bool wants_channels_last(std::int64_t spatial, const Tensor& a, const Tensor& b) {
   if (spatial < 2) return false;
-  const auto is_last = [&](const Tensor& t) { return !t.is_contiguous() && t.is_contiguous(last_format(spatial)); };
-  return is_last(a) || is_last(b);
+  return suggested_format(a) == last_format(spatial) || suggested_format(b) == last_format(spatial);
 }
 
 std::int64_t entry(const char* op, const char* name, IntSpan values, std::int64_t spatial, std::int64_t d) {
@@ -73,7 +73,7 @@ Tensor batched(const Tensor& t, std::int64_t spatial) {
   if (t.dim() != spatial + 1) return t;
   Dims sizes(t.sizes()), strides(t.strides());
   sizes.insert(0, 1);
-  strides.insert(0, t.numel());
+  strides.insert(0, t.sizes()[0] * t.strides()[0]);
   return alias(t, sizes, strides, t.offset());
 }
 Tensor unbatched(const Tensor& t) {

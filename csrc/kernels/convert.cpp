@@ -35,7 +35,7 @@ Tensor convert_to(const Tensor& input, std::optional<DType> dtype, std::optional
   const DType type = dtype.value_or(input.dtype());
   const Device where = device.value_or(input.device());
   const MemoryFormat layout = format.value_or(MemoryFormat::Preserve);
-  const bool same_layout = layout == MemoryFormat::Preserve || input.is_contiguous(layout);
+  const bool same_layout = layout == MemoryFormat::Preserve || suggested_format(input) == layout;
   if (!copy && type == input.dtype() && where == input.device() && same_layout) return input;
   if (where == input.device()) {
     if (type == input.dtype()) return clone_op(input, layout);

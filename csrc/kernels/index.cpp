@@ -8,6 +8,7 @@
 #include "core/copy.h"
 #include "core/factory.h"
 #include "core/parallel.h"
+#include "core/strided_loop.h"
 #include "kernels/arith.h"
 #include "kernels/mask.h"
 #include "kernels/shape.h"
@@ -209,6 +210,17 @@ void coalesce(Dims& sizes, Dims& a, Dims& b) {
   b.resize(kept);
 }
 
+// Puts the dims in the order that they have in memory in geometry b, so that channels-last images join to one run.
+void order_by_stride(Dims& sizes, Dims& a, Dims& b) {
+  for (std::int64_t i = 1; i < sizes.size(); ++i) {
+    for (std::int64_t d = i; d > 0 && b[d - 1] < b[d]; --d) {
+      std::swap(sizes[d - 1], sizes[d]);
+      std::swap(a[d - 1], a[d]);
+      std::swap(b[d - 1], b[d]);
+    }
+  }
+}
+
 // Calls fn(offset in the indexed tensor, offset in the other one, n, stride in indexed, stride in other) for runs along
 // the last `after` dim. The other tensor has strides for (before, block, after).
 template <class F>
@@ -216,6 +228,7 @@ void walk_plan(const Plan& plan, IntSpan other_strides, std::int64_t from_block,
   const std::int64_t nb = plan.before_sizes.size(), nblock = plan.block_shape.size();
   Dims after_sizes(plan.after_sizes), after_a(plan.after_strides), after_b;
   for (std::int64_t d = 0; d < after_sizes.size(); ++d) after_b.push_back(other_strides[nb + nblock + d]);
+  order_by_stride(after_sizes, after_a, after_b);
   coalesce(after_sizes, after_a, after_b);
   const std::int64_t last = after_sizes.size() - 1, run = last >= 0 ? after_sizes[last] : 1;
   const std::int64_t run_a = last >= 0 ? after_a[last] : 1, run_b = last >= 0 ? after_b[last] : 1;
@@ -254,6 +267,31 @@ void gather_runs(const Plan& plan, const T* source, T* target, IntSpan target_st
             });
 }
 
+// Result of a gather. Its layout is PyTorch's: that of the dims which are not indexed, as they lie in input, and then
+// of the indices. So a batch picked from channels-last images is channels-last.
+Tensor gathered(const Plan& plan, const Tensor& input, TensorSpan indices) {
+  const Dims sizes = plan.result_sizes();
+  if (input.is_contiguous() || input.is_meta()) return empty(sizes, input.dtype(), input.device());
+  Dims strides(plan.before_strides);
+  for (std::int64_t d = 0; d < plan.block_shape.size(); ++d) strides.push_back(0);
+  for (const std::int64_t stride : plan.after_strides) strides.push_back(stride);
+  StridedLoop loop{sizes};
+  loop.add(sizes, strides, input.itemsize());
+  for (const Tensor& index : indices) {
+    if (!index.defined() || loop.operands == kMaxOperands) continue;
+    const bool mask = is_mask(index);
+    Dims index_sizes(mask ? IntSpan(plan.block_shape) : index.sizes());
+    Dims index_strides(mask ? IntSpan(contiguous_strides(plan.block_shape)) : index.strides());
+    for (std::int64_t d = 0; d < plan.after_sizes.size(); ++d) {
+      index_sizes.push_back(1);
+      index_strides.push_back(0);
+    }
+    loop.add(index_sizes, index_strides, itemsize(DType::Int64));
+  }
+  loop.sort();
+  return empty_strided(sizes, loop.dense_strides(), input.dtype(), input.device());
+}
+
 Tensor index_op(const Tensor& input, TensorSpan indices) {
   if (indices.size() == 1 && indices[0].defined() && is_mask(indices[0]) && !indices[0].is_meta() && !input.is_meta() &&
       indices[0].dim() == input.dim() && input.dim() > 0) {
@@ -261,8 +299,7 @@ Tensor index_op(const Tensor& input, TensorSpan indices) {
     return select_masked(input, indices[0]);
   }
   const Plan plan = make_plan(input, indices, input.is_meta());
-  const Dims sizes = plan.result_sizes();
-  Tensor result = empty(sizes, input.dtype(), input.device());
+  Tensor result = gathered(plan, input, indices);
   if (result.is_meta() || result.numel() == 0) return result;
   const std::int64_t count = static_cast<std::int64_t>(plan.offsets.size());
   const std::int64_t per_index = std::max<std::int64_t>(result.numel() / count, 1);

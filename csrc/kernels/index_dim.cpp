@@ -143,6 +143,11 @@ Tensor start_of(const Tensor& input, const Out& out, const char* op) {
   }
   return input.is_meta() ? empty_like(input) : clone(input, MemoryFormat::Contiguous);
 }
+// Where PyTorch's functional form keeps input's layout.
+Tensor start_or_clone(const Tensor& input, const Out& out, const char* op) {
+  if (out.inplace) return start_of(input, out, op);
+  return input.is_meta() ? empty_like(input) : clone(input);
+}
 
 Tensor without_aliasing(const Tensor& source, const Tensor& result) {
   return source.storage() == result.storage() ? clone(source, MemoryFormat::Contiguous) : source;
@@ -275,7 +280,7 @@ Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, co
   check(index.dim() <= 1, ErrorKind::Runtime, "index_fill: Index has to be a vector/scalar");
   check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime,
         "index_fill_(): Converting complex Scalar to non-complex type is not supported");
-  Tensor result = start_of(input, out, "index_fill_");
+  Tensor result = start_or_clone(input, out, "index_fill_");
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result);
   const auto values = index_values(index, target.sizes()[d], true, [&](std::int64_t bad) {
@@ -408,7 +413,7 @@ Tensor put(const Tensor& input, const Tensor& index, const Tensor& source, bool 
   check(source.numel() == index.numel(), ErrorKind::Index,
         "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
         source.numel(), ", index.numel() = ", index.numel());
-  Tensor result = start_of(input, out, "put_");
+  Tensor result = start_or_clone(input, out, "put_");
   if (result.is_meta()) return result;
   const auto positions = flat_positions("put_()", input, index);
   const Tensor from = contiguous(without_aliasing(source, result));

@@ -18,7 +18,6 @@ Tensor masked_start(const char* op, const Tensor& input, const Tensor& mask, con
     check_no_internal_overlap(out[0], op);
     return out[0];
   }
-  if (IntSpan(sizes) == input.sizes()) return input.is_meta() ? empty_like(input) : clone(input);
   Tensor result = empty(sizes, input.dtype(), input.device());
   if (!result.is_meta()) copy_into(result, expand_to(input, sizes, op));
   return result;

@@ -16,12 +16,8 @@ MemoryFormat common_format(TensorSpan tensors) {
   bool first = true;
   for (const Tensor& tensor : tensors) {
     if (is_skipped(tensor)) continue;
-    MemoryFormat own = MemoryFormat::Contiguous;
-    if (tensor.dim() == 4 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast))
-      own = MemoryFormat::ChannelsLast;
-    if (tensor.dim() == 5 && !tensor.is_contiguous() && tensor.is_contiguous(MemoryFormat::ChannelsLast3d))
-      own = MemoryFormat::ChannelsLast3d;
-    if (!first && own != format) return MemoryFormat::Contiguous;
+    const MemoryFormat own = suggested_format(tensor);
+    if (own == MemoryFormat::Contiguous || (!first && own != format)) return MemoryFormat::Contiguous;
     format = own;
     first = false;
   }
@@ -112,7 +108,7 @@ Tensor cat(TensorSpan tensors, std::int64_t dim, const Out& out) {
             "unsupported operation: the input tensors cannot refer to any of the output memory locations.");
     }
   }
-  const MemoryFormat format = plain ? MemoryFormat::Contiguous : common_format(tensors);
+  const MemoryFormat format = common_format(tensors);
   Tensor result = output("cat", out, 0, sizes, dtype, first.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
   if (plain && result.dtype() == dtype && result.is_contiguous()) {
@@ -133,16 +129,26 @@ Tensor stack(TensorSpan tensors, std::int64_t dim, const Out& out) {
   check(!tensors.empty(), ErrorKind::Runtime, "stack: stack expects a non-empty TensorList");
   const IntSpan first = tensors[0].sizes();
   const std::int64_t d = wrap_dim(dim, tensors[0].dim() + 1, "stack");
+  for (std::int64_t i = 0; i < tensors.size(); ++i) {
+    check(tensors[i].sizes() == first, ErrorKind::Runtime,
+          "stack: stack expects each tensor to be equal size, but got ", first, " at entry 0 and ", tensors[i].sizes(),
+          " at entry ", i);
+  }
+  Dims sizes(first);
+  if (!out.given() && d < first.size()) {
+    // Joined along that dim and split again. The layout is that of the join: channels-last tensors stay so inside.
+    const Tensor joined = cat(tensors, d, out);
+    Dims strides(joined.strides());
+    sizes.insert(d, tensors.size());
+    strides.insert(d, first[d] * strides[d]);
+    return alias(joined, sizes, strides, joined.offset());
+  }
   std::vector<Tensor> columns;
   columns.reserve(static_cast<std::size_t>(tensors.size()));
-  for (std::int64_t i = 0; i < tensors.size(); ++i) {
-    const Tensor& tensor = tensors[i];
-    check(tensor.sizes() == first, ErrorKind::Runtime, "stack: stack expects each tensor to be equal size, but got ",
-          first, " at entry 0 and ", tensor.sizes(), " at entry ", i);
-    Dims sizes(first), strides(tensor.strides());
-    const std::int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
-    sizes.insert(d, 1);
-    strides.insert(d, stride);
+  sizes.insert(d, 1);
+  for (const Tensor& tensor : tensors) {
+    Dims strides(tensor.strides());
+    strides.insert(d, d < first.size() ? first[d] * strides[d] : 1);
     columns.push_back(alias(tensor, sizes, strides, tensor.offset()));
   }
   return cat(columns, d, out);
@@ -263,7 +269,7 @@ Tensor roll(const Tensor& input, IntSpan shifts, IntSpan dims) {
   Tensor current = input;
   for (std::int64_t k = 0; k < shifts.size(); ++k) {
     const std::int64_t d = wrap_dim(dims[k], input.dim(), "roll"), size = input.sizes()[d];
-    Tensor result = empty(input.sizes(), input.dtype(), input.device());
+    Tensor result = empty(input.sizes(), input.dtype(), input.device(), suggested_format(current));
     if (result.is_meta() || result.numel() == 0) return result;
     const std::int64_t shift = (shifts[k] % size + size) % size;
     Dims sizes(input.sizes());

@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "kernels/level_table.h"
 #include "kernels/norm.h"
+#include "kernels/shape.h"
 
 namespace flambeau {
 namespace {
@@ -42,17 +43,6 @@ struct Channels {
   }
   std::int64_t chunks() const { return (rows() + chunk_rows() - 1) / chunk_rows(); }
 };
-
-bool is_channels_last(const Tensor& x) {
-  return (x.dim() == 4 && x.is_contiguous(MemoryFormat::ChannelsLast)) ||
-         (x.dim() == 5 && x.is_contiguous(MemoryFormat::ChannelsLast3d));
-}
-
-// The format batch_norm computes in, and writes.
-MemoryFormat format_of(const Tensor& x) {
-  if (x.is_contiguous() || !is_channels_last(x)) return MemoryFormat::Contiguous;
-  return x.dim() == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
-}
 
 Channels channels_of(const char* kernel, const Tensor& x, MemoryFormat format) {
   Channels c;
@@ -250,7 +240,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor&
                                               const Tensor& running_mean, const Tensor& running_var, bool training,
                                               double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
-  const MemoryFormat format = format_of(input);
+  const MemoryFormat format = suggested_format(input);
   const Tensor x = contiguous(input, format);
   const Channels c = channels_of("batch_norm", x, format);
   Tensor out = empty(x.sizes(), x.dtype(), x.device(), format);
@@ -292,7 +282,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad, const
   check_parameter("weight", weight, input.sizes()[1]);
   check_parameter("save_mean", save_mean, input.sizes()[1]);
   check_parameter("save_rstd", save_rstd, input.sizes()[1]);
-  const MemoryFormat format = format_of(input);
+  const MemoryFormat format = suggested_format(input);
   const Tensor x = contiguous(input, format), g = contiguous(to_dtype(grad, input.dtype()), format);
   const Channels c = channels_of("batch_norm_backward", x, format);
   const DType parameter = weight.defined() ? weight.dtype() : statistics_dtype(input, weight);

@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "kernels/level_table.h"
 #include "kernels/norm.h"
+#include "kernels/shape.h"
 
 namespace flambeau {
 namespace {
@@ -126,12 +127,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& weight
                   bool) {
   Tensor out = forward(input, weight, bias, groups, eps).out;
   // A channels-last input gives a channels-last output. What follows depends on it: dropout fills in memory order.
-  if (input.is_contiguous()) return out;
-  for (const MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
-    if (input.dim() == (format == MemoryFormat::ChannelsLast ? 4 : 5) && input.is_contiguous(format))
-      return contiguous(out, format);
-  }
-  return out;
+  return contiguous(out, suggested_format(input));
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,

@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "kernels/level_table.h"
 #include "kernels/norm.h"
+#include "kernels/shape.h"
 
 namespace flambeau {
 namespace {
@@ -90,8 +91,9 @@ double default_eps(DType dtype) {
 Tensor rms_norm(const Tensor& input, IntSpan shape, const Tensor& weight, std::optional<double> eps) {
   check_shapes(input, shape, weight, Tensor());
   // PyTorch takes the epsilon of the type it computes in.
-  return forward("rms_norm", input, shape, weight, Tensor(), eps.value_or(default_eps(compute_dtype(input.dtype()))),
-                 true, nullptr, nullptr);
+  const Tensor out = forward("rms_norm", input, shape, weight, Tensor(),
+                             eps.value_or(default_eps(compute_dtype(input.dtype()))), true, nullptr, nullptr);
+  return contiguous(out, suggested_format(input));
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntSpan shape, const Tensor& weight,

@@ -44,9 +44,10 @@ Tensor constant_pad_nd(const Tensor& input, IntSpan pad, const Scalar& value) {
   check(!value.is_complex() || is_complex(input.dtype()), ErrorKind::Runtime, "value cannot be converted to type ",
         name_of(input.dtype()), " without overflow");
   checked_numel(sizes);
-  const bool last = n == 4 && !input.is_contiguous() && input.is_contiguous(MemoryFormat::ChannelsLast);
-  Tensor result =
-      empty(sizes, input.dtype(), input.device(), last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
+  bool unchanged = true;
+  for (const std::int64_t width : pad) unchanged = unchanged && width == 0;
+  if (unchanged) return input.is_meta() ? empty_like(input) : clone(input);
+  Tensor result = empty(sizes, input.dtype(), input.device(), suggested_format(input));
   if (result.is_meta() || result.numel() == 0) return result;
   fill(result, value);
   // The part of input that stays, and where it lands.
@@ -127,11 +128,36 @@ void check_pad(Mode mode, IntSpan sizes, IntSpan pad) {
   }
 }
 
+Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode);
+
+// Channels-last: as an (n, spatial..., c) tensor with pads of 0 for the channels, and the result turned back.
+Tensor pad_last(const Tensor& input, IntSpan pad, std::string_view mode) {
+  const std::int64_t n = input.dim();
+  const auto turned = [n](IntSpan values) {
+    Dims moved{values[0]};
+    for (std::int64_t d = 2; d < n; ++d) moved.push_back(values[d]);
+    moved.push_back(values[1]);
+    return moved;
+  };
+  const auto back = [n](IntSpan values) {
+    Dims moved{values[0], values[n - 1]};
+    for (std::int64_t d = 1; d < n - 1; ++d) moved.push_back(values[d]);
+    return moved;
+  };
+  Dims pads{0, 0};
+  for (const std::int64_t width : pad) pads.push_back(width);
+  const Tensor lines = alias(input, turned(input.sizes()), turned(input.strides()), input.offset());
+  const Tensor result = pad_mode(lines, pads, mode);
+  return alias(result, back(result.sizes()), back(result.strides()), result.offset());
+}
+
 Tensor pad_mode(const Tensor& input, IntSpan pad, std::string_view mode) {
   const Mode kind = parse_mode(mode);
   const Dims sizes = padded_sizes(input, pad, "pad");
   checked_numel(sizes);
   check_pad(kind, input.sizes(), pad);
+  const MemoryFormat format = kind == Mode::Circular ? MemoryFormat::Contiguous : suggested_format(input);
+  if (format != MemoryFormat::Contiguous && pad.size() == 2 * (input.dim() - 2)) return pad_last(input, pad, mode);
   Tensor result = empty(sizes, input.dtype(), input.device());
   if (result.is_meta() || result.numel() == 0) return result;
   const auto tables = position_tables(sizes, input.sizes(), input.strides(), pad, kind);

@@ -7,6 +7,7 @@
 
 #include "core/copy.h"
 #include "core/factory.h"
+#include "kernels/shape.h"
 
 namespace flambeau {
 
@@ -76,7 +77,7 @@ PoolProblem start(const Tensor& input, std::int64_t spatial) {
   const std::int64_t lead = input.dim() - spatial - 1;
   p.batch = lead == 1 ? input.sizes()[0] : 1;
   p.channels = input.sizes()[lead];
-  p.channels_last = lead == 1 && spatial >= 2 && !input.is_contiguous() && input.is_contiguous(last_format(spatial));
+  p.channels_last = lead == 1 && spatial >= 2 && suggested_format(input) == last_format(spatial);
   return p;
 }
 
@@ -159,6 +160,22 @@ std::tuple<Tensor, Tensor> run_max(const PoolProblem& p, const Tensor& input, st
   return {output, indices};
 }
 
+// PyTorch pools (n, c, l) as the image (n, c, 1, l), whose strides look channels-last if l lies outside c: then so do
+// the result's, in which c is innermost.
+Tensor in_layout_of(const Tensor& input, const Tensor& result) {
+  if (input.dim() != 3) return result;
+  const std::int64_t n = result.sizes()[0], c = result.sizes()[1], length = result.sizes()[2];
+  const IntSpan sizes = input.sizes(), strides = input.strides();
+  const Dims image_sizes{sizes[0], sizes[1], 1, sizes[2]};
+  const Dims image_strides{strides[0], strides[1], sizes[2] * strides[2], strides[2]};
+  if (suggested_format(alias(input, image_sizes, image_strides, input.offset())) == MemoryFormat::Contiguous)
+    return result;
+  const Dims turned{c * length, 1, c};
+  Tensor last = empty_strided({n, c, length}, turned, result.dtype(), result.device());
+  if (!last.is_meta()) copy_into(last, result);
+  return last;
+}
+
 Tensor max_pool(const KernelDef& def, const Tensor& input, IntSpan kernel_size, std::optional<IntSpan> stride,
                 IntSpan padding, IntSpan dilation, bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
@@ -171,9 +188,11 @@ std::tuple<Tensor, Tensor> max_pool_with_indices(const KernelDef& def, const Ten
                                                  std::optional<IntSpan> stride, IntSpan padding, IntSpan dilation,
                                                  bool ceil_mode) {
   const std::int64_t spatial = spatial_of(def);
-  return run_max(
+  const auto [output, indices] = run_max(
       fixed_problem(def.name, input, spatial, kernel_size, stride.value_or(IntSpan()), padding, dilation, ceil_mode),
       input, spatial, true);
+  if (spatial == 1) return {in_layout_of(input, output), in_layout_of(input, indices)};
+  return {output, indices};
 }
 
 Tensor max_pool_grad(const KernelDef& def, const Tensor& cotangent, const Tensor& input, IntSpan kernel_size,
@@ -200,17 +219,18 @@ PoolProblem avg_problem(const KernelDef& def, const Tensor& input, IntSpan kerne
   return p;
 }
 
-Tensor run_avg(const PoolProblem& p, const Tensor& input, std::int64_t spatial) {
+Tensor run_avg(PoolProblem p, const Tensor& input, std::int64_t spatial) {
+  if (spatial == 3) p.channels_last = false;  // as PyTorch: averages of volumes are contiguous
   const MemoryFormat format = format_of(p, spatial);
   Tensor output = empty(output_sizes(p, input, spatial), input.dtype(), input.device(), format);
   if (!output.is_meta() && output.numel() != 0) avg_pool_forward(p, contiguous(input, format), output);
-  return output;
+  return spatial == 1 ? in_layout_of(input, output) : output;
 }
 
 // A stand-in for the input of a pooling whose cotangent this is: sizes, dtype and layout.
 Tensor input_like(const Tensor& cotangent, IntSpan input_size, std::int64_t spatial) {
-  const bool last = spatial >= 2 && cotangent.dim() == spatial + 2 && !cotangent.is_contiguous() &&
-                    cotangent.is_contiguous(last_format(spatial));
+  const bool last =
+      spatial >= 2 && cotangent.dim() == spatial + 2 && suggested_format(cotangent) == last_format(spatial);
   return empty(input_size, cotangent.dtype(), {DeviceType::Meta},
                last ? last_format(spatial) : MemoryFormat::Contiguous);
 }
@@ -257,7 +277,11 @@ Tensor adaptive_avg_pool_grad(const KernelDef& def, const Tensor& cotangent, Int
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const KernelDef& def, const Tensor& input, IntSpan output_size) {
   const std::int64_t spatial = spatial_of(def);
-  return run_max(adaptive_problem(def.name, input, spatial, output_size), input, spatial, true);
+  PoolProblem p = adaptive_problem(def.name, input, spatial, output_size);
+  if (spatial == 3) p.channels_last = false;  // as PyTorch
+  const auto [output, indices] = run_max(p, input, spatial, true);
+  if (spatial == 1) return {in_layout_of(input, output), in_layout_of(input, indices)};
+  return {output, indices};
 }
 
 // Windows of random places: u in [0, 1) per image, channel and axis shifts the sequence (Graham, "Fractional

@@ -142,15 +142,18 @@ std::tuple<Tensor, Tensor> fake_quantize(const char* op, const Tensor& input, co
   check_float(op, input);
   check(low <= high, ErrorKind::Runtime, op, ": expected quant_min <= quant_max, got ", low, " and ", high);
   const Parameters parameters(op, input, scale, zero_point, axis, per_channel);
-  Tensor wide = empty(input.sizes(), DType::Float32, input.device());
-  Tensor mask = empty(input.sizes(), DType::Bool, input.device());
+  // One scale for all: any dense layout will do, and is kept.
+  const MemoryFormat format = per_channel ? MemoryFormat::Contiguous : MemoryFormat::Preserve;
+  Tensor wide = empty_like(input, DType::Float32, format);
+  Tensor mask = empty_like(input, DType::Bool, format);
   if (input.is_meta() || input.numel() == 0) return {to_dtype(wide, input.dtype()), mask};
   const float* points = parameters.zero_point.data<float>();
   for (std::int64_t i = 0; i < parameters.zero_point.numel(); ++i) {
     check(points[i] >= static_cast<float>(low) && points[i] <= static_cast<float>(high), ErrorKind::Runtime, op,
           ": `zero_point` must be between `quant_min` and `quant_max`.");
   }
-  const Tensor source = contiguous(to_dtype(input, DType::Float32));
+  const Tensor floats = to_dtype(input, DType::Float32),
+               source = floats.strides() == wide.strides() ? floats : clone(floats, format);
   const auto* from = source.data<float>();
   auto* to = wide.data<float>();
   auto* passed = mask.data<bool>();

@@ -10,6 +10,7 @@
 #include "core/factory.h"
 #include "core/parallel.h"
 #include "kernels/pool_tile.h"
+#include "kernels/shape.h"
 
 namespace flambeau {
 
@@ -398,13 +399,6 @@ Problem make_problem(IntSpan in, IntSpan out, std::string_view mode, bool align_
   return p;
 }
 
-MemoryFormat format_of(const Tensor& t) {
-  if (t.is_contiguous()) return MemoryFormat::Contiguous;
-  if (t.dim() == 4 && t.is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
-  if (t.dim() == 5 && t.is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
-  return MemoryFormat::Contiguous;
-}
-
 template <class F>
 void dispatch(DType dtype, F&& fn) {
   switch (dtype) {
@@ -420,13 +414,13 @@ Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, boo
   const Problem p = make_problem(input.sizes(), size, mode, align_corners, scales, antialias, input.dtype());
   Dims sizes{input.sizes()[0], input.sizes()[1]};
   for (const std::int64_t s : size) sizes.push_back(s);
-  const MemoryFormat format = format_of(input);
+  const MemoryFormat format = suggested_format(input);
   check(input.dtype() == DType::UInt8 || is_floating(input.dtype()), ErrorKind::NotImplemented,
         "interpolate: not implemented for '", torch_name_of(input.dtype()), "'");
   Tensor output = empty(sizes, input.dtype(), input.device(), format);
   if (output.is_meta() || output.numel() == 0) return output;
   if (format != MemoryFormat::Contiguous && input.dtype() == DType::Float32 &&
-      resample_pixels(p, input.data<float>(), output.data<float>(), sizes[0], sizes[1])) {
+      resample_pixels(p, contiguous(input, format).data<float>(), output.data<float>(), sizes[0], sizes[1])) {
     return output;
   }
   const Tensor in = contiguous(input);
@@ -454,11 +448,12 @@ Tensor interpolate_grad(const Tensor& cotangent, IntSpan input_size, std::string
         cotangent.sizes());
   const Problem p = make_problem(input_size, cotangent.sizes().subspan(2, cotangent.dim() - 2), mode, align_corners,
                                  scales, antialias, cotangent.dtype());
-  const MemoryFormat format = format_of(cotangent);
+  const MemoryFormat format = suggested_format(cotangent);
   Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
   if (format != MemoryFormat::Contiguous && cotangent.dtype() == DType::Float32 &&
-      resample_pixels_backward(p, cotangent.data<float>(), result.data<float>(), input_size[0], input_size[1])) {
+      resample_pixels_backward(p, contiguous(cotangent, format).data<float>(), result.data<float>(), input_size[0],
+                               input_size[1])) {
     return result;
   }
   const Tensor grad = contiguous(cotangent);

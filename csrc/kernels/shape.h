@@ -31,6 +31,10 @@ void check_out_dtype(const char* op, const Out& out, DType dtype);
 // A view of input, or, for the in-place form (transpose_, squeeze_ ...), input itself with its geometry changed.
 Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset, const Out& out);
 
+// The memory format that a tensor's strides look like: channels-last, also of a slice of such a tensor, or contiguous.
+// PyTorch's rule: what kernels with a memory format (convolution, pooling, cat ...) give their results.
+MemoryFormat suggested_format(const Tensor& tensor) noexcept;
+
 // A row-major walk over all dims but one, for kernels that work along one dim: calls fn(offset_a, offset_b, ...) with
 // element offsets of the start of each line. Sizes are those of the walk (the line dim left out).
 template <int kOperands>

@@ -185,6 +185,28 @@ void check_out_dtype(const char* op, const Out& out, DType dtype) {
         name_of(dtype), ", but got ", out.given() ? name_of(out[0].dtype()) : "", " instead");
 }
 
+MemoryFormat suggested_format(const Tensor& tensor) noexcept {
+  const std::int64_t rank = tensor.dim();
+  if (rank != 4 && rank != 5) return MemoryFormat::Contiguous;
+  const IntSpan sizes = tensor.sizes(), strides = tensor.strides();
+  if (strides[1] == 0) return MemoryFormat::Contiguous;
+  // Strides must not fall from the channels over the spatial dims, last one first, to the batch.
+  std::int64_t least = 0;
+  const auto grows = [&](std::int64_t d) {
+    if (sizes[d] == 0 || strides[d] < least) return false;
+    // (N, 1, 1, 1) and a slice of (N, 1, 1, W): ambiguous, and read as contiguous.
+    if (d == 0 && least == strides[1]) return false;
+    least = sizes[d] > 1 ? strides[d] * sizes[d] : strides[d];
+    return true;
+  };
+  if (!grows(1)) return MemoryFormat::Contiguous;
+  for (std::int64_t d = rank - 1; d >= 2; --d) {
+    if (!grows(d)) return MemoryFormat::Contiguous;
+  }
+  if (!grows(0)) return MemoryFormat::Contiguous;
+  return rank == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
+}
+
 Tensor view_or_change(const Tensor& input, const Dims& sizes, const Dims& strides, std::int64_t offset,
                       const Out& out) {
   if (!out.inplace) return alias(input, sizes, strides, offset);

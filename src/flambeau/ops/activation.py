@@ -454,7 +454,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """Leaky relu with a slope drawn uniformly from [lower, upper) per element; their mean when not training."""
     _check_bounds(lower, upper)
     if not training:
-        return leaky_relu(input, (lower + upper) / 2)
+        return leaky_relu(input.contiguous(), (lower + upper) / 2)
+    input = input.contiguous()  # as PyTorch's result is
     return input * _rrelu_slopes(input, lower, upper)
 
 

@@ -213,7 +213,7 @@ def _copying(name, view):
     def copies(*args, **kwargs):
         result = view(*args, **kwargs)
         if isinstance(result, tuple):
-            return tuple(piece.clone() for piece in result)
+            return tuple(piece.clone(memory_format=_C.contiguous_format) for piece in result)
         return result.clone(memory_format=_C.contiguous_format)
 
     copies.__name__ = copies.__qualname__ = name
@@ -270,6 +270,8 @@ def resize_(input, *size, memory_format=None):
         raise RuntimeError("resize_: cannot resize variables that require grad")
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
+    if memory_format is None and tuple(size) == tuple(input.shape):
+        return input  # strides and all
     return resize.inplace(input, size, memory_format=memory_format or _C.contiguous_format)
 
 

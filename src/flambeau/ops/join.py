@@ -3,6 +3,7 @@
 import builtins
 import itertools
 
+from .. import _C
 from .registry import composite, native
 
 cat = native(
@@ -206,7 +207,12 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     dim %= input.ndim
     sizes = list(input.shape)
     sizes.insert(dim + 1, repeats)
-    return input.unsqueeze(dim + 1).expand(sizes).clone().flatten(dim, dim + 1)
+    return (
+        input.unsqueeze(dim + 1)
+        .expand(sizes)
+        .clone(memory_format=_C.contiguous_format)
+        .flatten(dim, dim + 1)
+    )
 
 
 flip = native(
@@ -266,7 +272,7 @@ def rot90(input, k=1, dims=(0, 1)):
             raise RuntimeError(f"rot90: Rotation dim out of range, dim = {d}")
     k %= 4
     if k == 0:
-        return input.clone()
+        return input.clone(memory_format=_C.contiguous_format)
     if k == 1:
         return flip(input, b).transpose(a, b)
     if k == 2:

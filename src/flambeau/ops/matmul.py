@@ -513,5 +513,7 @@ def bilinear(input1, input2, weight, bias=None):
     a = input1.reshape(-1, input1.shape[-1])
     b = input2.reshape(-1, input2.shape[-1])
     # (o, rows, j) * (rows, j), summed over j
-    result = ((a @ weight) * b).sum(-1, dtype=a.dtype).t().reshape((*lead, weight.shape[0]))
+    result = (
+        ((a @ weight) * b).sum(-1, dtype=a.dtype).t().contiguous().reshape((*lead, weight.shape[0]))
+    )
     return result if bias is None else result + bias

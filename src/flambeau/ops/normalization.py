@@ -388,7 +388,7 @@ def renorm(input, p, dim, maxnorm):
     norm = vector_norm(input, p, dims, True)
     # The small constant is PyTorch's.
     factor = (maxnorm / (norm + 1e-7)).where(norm > maxnorm, norm.new_ones(()))
-    return input * factor
+    return input.contiguous() * factor
 
 
 def _renorm_(input, p, dim, maxnorm):

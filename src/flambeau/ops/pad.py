@@ -1,5 +1,6 @@
 """Padding, pixel and channel rearrangements."""
 
+from .. import _C
 from .registry import composite, native
 
 constant_pad_nd = native(
@@ -74,6 +75,27 @@ def pad(input, pad, mode="constant", value=None):
     return pad_mode(input, pad, mode)
 
 
+def _looks_channels_last(input):
+    """PyTorch's reading of the strides of (n, c, h, w): they do not fall from c over w and h to n."""
+    if input.ndim != 4 or input.numel() == 0:
+        return False
+    strides, sizes = input.stride(), input.shape
+    if strides[1] == 0:
+        return False
+    least = 0
+    for d in (1, 3, 2, 0):
+        if strides[d] < least or (d == 0 and least == strides[1]):
+            return False
+        least = strides[d] * sizes[d] if sizes[d] > 1 else strides[d]
+    return True
+
+
+def _copied(input):
+    """A copy, channels-last or contiguous."""
+    last = _looks_channels_last(input)
+    return input.clone(memory_format=_C.channels_last if last else _C.contiguous_format)
+
+
 @composite
 def pixel_shuffle(input, upscale_factor):
     """Rearrange (*, c * r * r, h, w) to (*, c, h * r, w * r), with r the upscale factor."""
@@ -90,8 +112,13 @@ def pixel_shuffle(input, upscale_factor):
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={c} is not divisible by {r * r}"
         )
+    if r == 1:
+        return _copied(input)
     n = len(batch)
     blocks = input.reshape(*batch, c // (r * r), r, r, h, w)
+    if _looks_channels_last(input):
+        rows = blocks.permute(0, 4, 2, 5, 3, 1).reshape(*batch, h * r, w * r, c // (r * r))
+        return rows.permute(0, 3, 1, 2)
     order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]  # (*, c, h, r, w, r)
     return blocks.permute(order).reshape(*batch, c // (r * r), h * r, w * r)
 
@@ -112,8 +139,13 @@ def pixel_unshuffle(input, downscale_factor):
             f"pixel_unshuffle expects height and width to be divisible by downscale_factor, "
             f"but {h} and {w} are not by {r}"
         )
+    if r == 1:
+        return _copied(input)
     n = len(batch)
     blocks = input.reshape(*batch, c, h // r, r, w // r, r)
+    if _looks_channels_last(input):
+        rows = blocks.permute(0, 2, 4, 1, 3, 5).reshape(*batch, h // r, w // r, c * r * r)
+        return rows.permute(0, 3, 1, 2)
     order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]  # (*, c, r, r, h, w)
     return blocks.permute(order).reshape(*batch, c * r * r, h // r, w // r)
 
@@ -134,7 +166,13 @@ def channel_shuffle(input, groups):
         raise RuntimeError(
             f"channel_shuffle: Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
-    return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
+    if groups in (1, c):
+        return _copied(input)
+    if _looks_channels_last(input):
+        rows = input.permute(0, 2, 3, 1).reshape(n, *rest, groups, c // groups)
+        return rows.transpose(3, 4).reshape(n, *rest, c).permute(0, 3, 1, 2)
+    blocks = input.reshape(n, groups, c // groups, *rest).transpose(1, 2)
+    return blocks.reshape(n, c, *rest).contiguous()
 
 
 native_channel_shuffle = channel_shuffle

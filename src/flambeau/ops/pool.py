@@ -5,6 +5,8 @@ The forms of nn.functional (return_indices, output_ratio, power means) are made 
 Results are channels-last if the input is. Every op takes batched (N, C, *) and unbatched (C, *) input.
 """
 
+from .. import _C
+from .pad import _looks_channels_last
 from .registry import composite, native, overload
 from .scatter import scatter, scatter_add
 
@@ -288,7 +290,9 @@ def _unpool(n, input, indices, output_size):
             f"max_unpool{n}d: Found an invalid max index, expected indices in [0, {length})."
         )
     zeros = input.new_zeros((*lead, length))
-    return scatter(zeros, -1, flat, input.reshape(flat.shape)).reshape(lead + size)
+    result = scatter(zeros, -1, flat, input.reshape(flat.shape)).reshape(lead + size)
+    last = n == 2 and _looks_channels_last(input)
+    return result.contiguous(memory_format=_C.channels_last) if last else result
 
 
 @composite()
