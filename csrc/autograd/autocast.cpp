@@ -25,7 +25,8 @@ using Cache = std::unordered_map<const TensorImpl*, Cached>;
 thread_local constinit Cache* cache = nullptr;
 
 bool may_cast(const Tensor& tensor) noexcept {
-  return tensor.defined() && is_floating(tensor.dtype()) && tensor.dtype() != DType::Float64 && !tensor.is_meta();
+  return tensor.defined() && is_floating(tensor.dtype()) && tensor.dtype() != DType::Float64 &&
+         (!tensor.is_meta() || tensor.is_extended());
 }
 
 // Weights are used again and again within one region; their cast is made once, and its gradient arrives once.

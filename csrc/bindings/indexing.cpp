@@ -359,10 +359,10 @@ void assign(const Tensor& self, PyObject* key, PyObject* object) {
 }
 
 // A subclass with __torch_function__ sees TensorBase.__getitem__ or __setitem__.
-PyObject* overridden(const char* method, PyObject* self, PyObject* arguments) {
+PyObject* overridden(const char* method, PyObject* by, PyObject* arguments) {
   const Object function(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_base_type), method)));
-  const Object types(checked(PyTuple_Pack(1, Py_TYPE(self))));
-  return PyObject_CallMethod(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__torch_function__", "OOO", function.get(),
+  const Object types(checked(PyTuple_Pack(1, Py_TYPE(by))));
+  return PyObject_CallMethod(reinterpret_cast<PyObject*>(Py_TYPE(by)), "__torch_function__", "OOO", function.get(),
                              types.get(), arguments);
 }
 
@@ -370,13 +370,31 @@ bool is_plain(PyObject* self) {
   return Py_TYPE(self) == tensor_type || Py_TYPE(self) == parameter_type || !has_torch_function(self);
 }
 
+// What takes over x[index] or x[index] = value: the tensor, an index tensor or the value; null if nothing does.
+PyObject* overriding(PyObject* self, PyObject* index, PyObject* value) {
+  const auto takes_over = [](PyObject* object) {
+    return !PyLong_CheckExact(object) && !PySlice_Check(object) && is_tensor(object) && !is_plain(object);
+  };
+  if (!is_plain(self)) [[unlikely]]
+    return self;
+  if (PyTuple_CheckExact(index)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i) {
+      if (takes_over(PyTuple_GET_ITEM(index, i))) [[unlikely]]
+        return PyTuple_GET_ITEM(index, i);
+    }
+  } else if (takes_over(index)) [[unlikely]] {
+    return index;
+  }
+  return value != nullptr && takes_over(value) ? value : nullptr;
+}
+
 }  // namespace
 
 PyObject* tensor_subscript(PyObject* self, PyObject* index) {
   return guarded([&]() -> PyObject* {
-    if (!is_plain(self)) [[unlikely]] {
+    if (PyObject* by = overriding(self, index, nullptr); by != nullptr) [[unlikely]] {
       const Object arguments(checked(PyTuple_Pack(2, self, index)));
-      return overridden("__getitem__", self, arguments.get());
+      return overridden("__getitem__", by, arguments.get());
     }
     return wrap(get(tensor_of(self), index));
   });
@@ -386,9 +404,9 @@ int tensor_assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
   return guarded(
       [&] {
         check(value != nullptr, ErrorKind::Type, "Tensor does not support deleting items");
-        if (!is_plain(self)) [[unlikely]] {
+        if (PyObject* by = overriding(self, index, value); by != nullptr) [[unlikely]] {
           const Object arguments(checked(PyTuple_Pack(3, self, index, value)));
-          const Object result(checked(overridden("__setitem__", self, arguments.get())));
+          const Object result(checked(overridden("__setitem__", by, arguments.get())));
           return 0;
         }
         assign(tensor_of(self), index, value);

@@ -204,8 +204,9 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, con
   if (result.is_meta()) return result;
   const Tensor target = at_least_1d(result), from = at_least_1d(without_aliasing(source, result));
   const auto values = index_values(index, target.sizes()[d], false, [&](std::int64_t value) {
-    fail(ErrorKind::Runtime, "index_add: index ", value, " is out of bounds for dimension ", d, " with size ",
-         target.sizes()[d]);
+    // PyTorch's classes.
+    fail(input.dim() > 1 ? ErrorKind::Runtime : ErrorKind::Index, "index_add: index ", value,
+         " is out of bounds for dimension ", d, " with size ", target.sizes()[d]);
   });
   const bool scaled = !alpha.equals(1);
   if (!scaled && add_matrix_rows(target, from, d, values)) return result;

@@ -64,10 +64,12 @@ J recur(const Family& family, const J& x, double degree) {
       if (outside && k > kMaxDegree) return J(kNan);
       continue;
     }
-    const J shrink(1 / kLarge);
-    now = now * shrink;
-    before = before * shrink;
-    if (++scaled < kHopeless || !outside) continue;
+    // One step may multiply by more than kLarge.
+    for (const J shrink(1 / kLarge); special::size_of(now) > kLarge && scaled < 2 * kHopeless; ++scaled) {
+      now = now * shrink;
+      before = before * shrink;
+    }
+    if (scaled < kHopeless || !outside) continue;
     // Beyond the zeros the sign alternates with the degree or not at all, and the value only grows.
     const bool flips = (special::value_of(now) < 0) != (special::value_of(before) < 0);
     return now * J(flips && std::fmod(std::trunc(degree) - (k + 1), 2) != 0 ? -HUGE_VALL : HUGE_VALL);

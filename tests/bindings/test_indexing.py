@@ -239,3 +239,17 @@ def test_subclass_results_keep_their_class():
     assert type(x[0]) is Named
     x[0] = 1
     assert x.sum().item() == 3
+
+
+def test_subclass_as_index_or_value_takes_over():
+    class Loud(flambeau.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return "taken"
+
+    x = flambeau.arange(4.0)
+    index = flambeau.tensor([1]).as_subclass(Loud)
+    assert x[index] == x[(index,)] == "taken"
+    x[index] = 9.0
+    x[0] = flambeau.ones(()).as_subclass(Loud)
+    assert x.tolist() == [0, 1, 2, 3]

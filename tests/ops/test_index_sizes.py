@@ -122,3 +122,23 @@ def test_embedding_bag_widths(mode, dtype, width):
     got = flambeau.nn.functional.embedding_bag(tensor(rows), weight, tensor(offsets), mode=mode)
     tolerance = {"float32": 1e-5, "float64": 1e-12, "bfloat16": 4e-2}[dtype]
     assert np.allclose(got.double().numpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_index_add_out_of_range_is_an_index_error():
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        flambeau.ones(5).index_add(0, flambeau.tensor([9]), flambeau.ones(1))
+
+
+def test_renorm_refuses_a_dim_that_is_not_there():
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        flambeau.renorm(flambeau.ones(2, 2), 2, 5, 1)
+
+
+def test_index_add_out_of_range_is_an_index_error():
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        flambeau.ones(5).index_add(0, flambeau.tensor([9]), flambeau.ones(1))
+
+
+def test_renorm_refuses_a_dim_that_is_not_there():
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        flambeau.renorm(flambeau.ones(2, 2), 2, 5, 1)

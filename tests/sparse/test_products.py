@@ -170,3 +170,10 @@ def test_older_names_of_products(name):
     flambeau.testing.assert_close(product, dense @ other)
     product.sum().backward()
     flambeau.testing.assert_close(other.grad, dense.sum(0)[:, None].expand(6, 2))
+
+
+def test_products_under_autocast_cast_both_sides():
+    sparse, dense = flambeau.eye(3).to_sparse(), flambeau.ones(3, 2)
+    with flambeau.autocast("cpu"):
+        product = sparse @ dense
+    assert product.dtype is flambeau.bfloat16 and product.tolist() == dense.tolist()

@@ -303,3 +303,10 @@ def test_derivatives_of_polynomials(name):
     n = double([2.0], requires_grad=True)
     (grad,) = flambeau.autograd.grad(function(x, n).sum(), n, allow_unused=True)
     assert grad is None or grad.item() == 0
+
+
+def test_polynomials_whose_one_step_leaves_the_range():
+    values = flambeau.special.chebyshev_polynomial_u(
+        flambeau.tensor([-1e300, 1e300], dtype=flambeau.float64), flambeau.tensor(1e15)
+    )
+    assert values.isinf().all()

@@ -179,7 +179,10 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """
     import numpy as np
 
-    size, total = dtype.itemsize, memoryview(buffer).nbytes
+    try:
+        size, total = dtype.itemsize, memoryview(buffer).nbytes
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
     if total == 0:
         raise ValueError(
             f"frombuffer: both buffer length ({total}) and count ({count}) must not be 0"

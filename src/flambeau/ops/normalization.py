@@ -384,7 +384,12 @@ def renorm(input, p, dim, maxnorm):
         )
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
-    dims = [d for d in range(input.dim()) if d != dim % input.dim()]
+    rank = input.dim()
+    if not -rank <= dim < rank:
+        raise IndexError(
+            f"renorm: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+        )
+    dims = [d for d in range(rank) if d != dim % rank]
     norm = vector_norm(input, p, dims, True)
     # The small constant is PyTorch's.
     factor = (maxnorm / (norm + 1e-7)).where(norm > maxnorm, norm.new_ones(()))
