@@ -1,6 +1,7 @@
 // cdist: distances between the rows of two matrices (or batches of them), directly or by a matrix product.
 //   cdist_rows        (sum over k of |x1[i, k] - x2[j, k]|^p)^(1/p)
 //   cdist_rows_grad   its gradient in x1
+//   pdist_rows        the pairs i < j of one matrix
 //   cdist_euclidean   sqrt(|x1[i]|^2 + |x2[j]|^2 - 2 x1[i] . x2[j]): fewer operations, but it cancels for near rows
 #include <algorithm>
 #include <cmath>
@@ -95,6 +96,43 @@ Tensor cdist_rows(const Tensor& x1, const Tensor& x2, double p) {
   return dtype == compute ? result : result.is_meta() ? empty_result(x1, s, dtype) : to_dtype(result, dtype);
 }
 
+// The pairs i < j of cdist_rows(x, x, p), row by row.
+template <class T>
+void run_pairs(std::int64_t n, std::int64_t d, Distance kind, const T* x, T* out, double p) {
+  const DistanceTile<T>& tile = *g_tile<T>;
+  Scratch<T> panels((n + tile.width - 1) / tile.width * tile.width * d);
+  tile.pack(panels.data(), x, n, d);
+  const std::int64_t groups = (n + kDistanceRows - 1) / kDistanceRows;
+  parallel_for(0, groups, grain_of(work_of(kDistanceRows, {1, n, n, d})), [&](std::int64_t begin, std::int64_t end) {
+    Scratch<T> lines(kDistanceRows * n);
+    for (std::int64_t group = begin; group < end; ++group) {
+      const std::int64_t first = group * kDistanceRows, rows = std::min(kDistanceRows, n - first);
+      const std::int64_t from = first / tile.width * tile.width, count = n - from;
+      tile.rows(kind, lines.data(), count, x + first * d, rows, panels.data() + from * d, count, d, p);
+      for (std::int64_t i = first; i < first + rows; ++i) {
+        const T* line = lines.data() + (i - first) * count - from;
+        std::copy(line + i + 1, line + n, out + i * (2 * n - i - 1) / 2);
+      }
+    }
+  });
+}
+
+Tensor pdist_rows(const Tensor& input, double p) {
+  check(input.dim() == 2 && p >= 0, "pdist: expected a matrix and a non-negative p, got shape ", input.sizes(), " and ",
+        p);
+  const std::int64_t n = input.sizes()[0], d = input.sizes()[1];
+  const Distance kind = kind_of(p);
+  const DType dtype = input.dtype(), compute = kind == Distance::Real ? DType::Float64 : compute_dtype(dtype);
+  Tensor result = empty({n < 2 ? 0 : n * (n - 1) / 2}, input.is_meta() ? dtype : compute, input.device());
+  if (result.is_meta() || result.numel() == 0) return to_dtype(result, dtype);
+  const Tensor x = contiguous(to_dtype(input, compute));
+  dispatch_floating("pdist", compute, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    run_pairs(n, d, kind, x.data<T>(), result.data<T>(), p);
+  });
+  return dtype == compute ? result : to_dtype(result, dtype);
+}
+
 // Of sum(grad * cdist_rows(x1, x2, p)) by x1; distance is that cdist_rows.
 Tensor cdist_rows_grad(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& distance) {
   const Shape s = shape_of("cdist", x1, x2);
@@ -165,6 +203,7 @@ Tensor cdist_euclidean(const Tensor& x1, const Tensor& x2) {
 }
 
 const Kernel cdist_rows_kernel("cdist_rows", &cdist_rows);
+const Kernel pdist_rows_kernel("pdist_rows", &pdist_rows);
 const Kernel cdist_rows_grad_kernel("cdist_rows_grad", &cdist_rows_grad);
 const Kernel cdist_euclidean_kernel("cdist_euclidean", &cdist_euclidean);
 

@@ -15,6 +15,33 @@ _MODES = {
     "donot_use_mm_for_euclid_dist": False,
 }
 
+
+def _ratio(grad, result):
+    """grad / result, 0 where result is, without a 0 / 0 that second derivatives would meet."""
+    zero = result == 0
+    return (grad / result.masked_fill(zero, 1)).masked_fill(zero, 0)
+
+
+def _slope(grad, result, x1, x2, p):
+    """grad times the derivatives of the distances `result` by the elements of x1, of shape (*, m, n, d)."""
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)  # (*, m, n, d)
+    if p == 0:
+        return difference * 0
+    grad, result = grad.unsqueeze(-1), result.unsqueeze(-1)
+    if p == 1:
+        return grad * difference.sign()
+    elif p == 2:
+        return _ratio(grad, result) * difference
+    elif p == float("inf"):
+        return grad * difference.sign() * (difference.abs() == result)
+    else:
+        # At equal elements the slope is 0 for every p, as PyTorch has it: no powers of 0.
+        equal = difference == 0
+        size = difference.abs().masked_fill(equal, 1)
+        scale = (grad / result.masked_fill(result == 0, 1) ** (p - 1)).masked_fill(result == 0, 0)
+        return (scale * size ** (p - 1) * difference.sign()).masked_fill(equal, 0)
+
+
 cdist_rows = native(
     "cdist_rows(Tensor x1, Tensor x2, float p) -> Tensor",
     doc="""Distances of the rows of x1 (*, m, d) to those of x2 (*, n, d), summed up from their differences.""",
@@ -34,23 +61,29 @@ def _(grad, result, x1, x2, p, needs):
             cdist_rows_grad(grad, x1, x2, p, result) if needs[0] else None,
             cdist_rows_grad(grad.mT, x2, x1, p, result.mT) if needs[1] else None,
         )
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)  # (*, m, n, d)
-    if p == 0:
-        return difference.new_zeros(x1.shape), difference.new_zeros(x2.shape)
-    grad, result = grad.unsqueeze(-1), result.unsqueeze(-1)
-    if p == 1:
-        slope = grad * difference.sign()
-    elif p == 2:
-        slope = (grad / result).masked_fill(result == 0, 0) * difference
-    elif p == float("inf"):
-        slope = grad * difference.sign() * (difference.abs() == result)
-    else:
-        # At equal elements the slope is 0 for every p, as PyTorch has it: no powers of 0.
-        equal = difference == 0
-        size = difference.abs().masked_fill(equal, 1)
-        scale = (grad / result.masked_fill(result == 0, 1) ** (p - 1)).masked_fill(result == 0, 0)
-        slope = (scale * size ** (p - 1) * difference.sign()).masked_fill(equal, 0)
+    slope = _slope(grad, result, x1, x2, p)
     return slope.sum(-2) if needs[0] else None, -slope.sum(-3) if needs[1] else None
+
+
+pdist_rows = native(
+    "pdist_rows(Tensor input, float p) -> Tensor",
+    doc="""Distances of the pairs of rows i < j of a matrix, in row-major order.""",
+)
+
+
+@pdist_rows.vjp
+def _(grad, result, input, p):
+    n = input.shape[0]
+    first, second = triu_indices(n, n, 1)
+
+    def symmetric(pairs):  # (n (n - 1) / 2,) to (n, n)
+        upper = pairs.new_zeros(n * n).index_add(0, first * n + second, pairs).reshape(n, n)
+        return upper + upper.mT
+
+    grad, result = symmetric(grad), symmetric(result)
+    if _C._records_derivatives():
+        return _slope(grad, result, input, input, p).sum(-2)
+    return cdist_rows_grad(grad, input, input, p, result)
 
 
 cdist_euclidean = native(
@@ -61,7 +94,7 @@ cdist_euclidean = native(
 
 @cdist_euclidean.vjp
 def _(grad, result, x1, x2, needs):
-    ratio = (grad / result).masked_fill(result == 0, 0)  # (*, m, n)
+    ratio = _ratio(grad, result)  # (*, m, n)
     return (
         x1 * ratio.sum(-1, True) - ratio @ x2 if needs[0] else None,
         x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT @ x1 if needs[1] else None,
@@ -137,7 +170,6 @@ def pdist(input, p=2.0):
         raise RuntimeError("pdist only supports 2D tensors")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    n = input.shape[0]
-    first, second = triu_indices(n, n, 1)
-    # All n^2 distances cost less than picking the rows of the pairs.
-    return cdist_rows(input, input, float(p)).flatten().index_select(0, first * n + second)
+    if not input.is_floating_point():
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got: {input.dtype}")
+    return pdist_rows(input, float(p))
