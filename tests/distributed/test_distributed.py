@@ -27,3 +27,11 @@ def test_divided_tensors_are_names_only():
     assert Shard(0) == Shard(0) != Shard(1) and Replicate() == Replicate()
     with pytest.raises(NotImplementedError, match="one process"):
         distribute_tensor(flambeau.ones(1), None)
+
+
+def test_collectives_for_autograd_need_a_group():
+    from flambeau.distributed import nn
+
+    for name in nn.__all__:
+        with pytest.raises(ValueError, match="process group has not been initialized"):
+            getattr(nn, name)(flambeau.ones(1))

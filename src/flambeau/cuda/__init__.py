@@ -53,6 +53,9 @@ __all__ = [
 ]
 
 
+_initialized = False  # read by programs that save the states of all generators
+
+
 def _refuse(name: str) -> NoReturn:
     # AssertionError is what a CPU build of PyTorch raises.
     raise AssertionError(
