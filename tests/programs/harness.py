@@ -1,9 +1,9 @@
 """Runs checks of third-party programs and reduces what they return to a few comparable numbers.
 
-A check is a file of checks/: PACKAGES names what must be installed, REPOSITORY what must be checked out (repositories.py),
-CASES maps names to functions that return numbers,
-texts, tensors, or lists and dicts of them. The functions say `import torch`: with PyTorch they give the recorded values
-(tools/record_programs.py), with Flambeau under its name those that are compared (test_programs.py).
+A check is a file of checks/: PACKAGES names what must be installed, REPOSITORY what must be checked out
+(repositories.py), CASES maps names to functions that return numbers, texts, tensors, or lists and dicts of them. The
+functions say `import torch`: with PyTorch they give the recorded values (tools/record_programs.py), with Flambeau under
+its name those that are compared (test_programs.py). SCRIPTS names the cases that run in a process of their own.
 """
 
 import importlib.metadata

@@ -156,7 +156,7 @@ def hessian_products():
         return nn.functional.mse_loss(torch.func.functional_call(net, p, (x,)), y)
 
     tangent = {n: v for (n, _), v in zip(net.named_parameters(), vector, strict=True)}
-    forward = torch.func.jvp(torch.func.grad(loss_of), (values,), (tangent,))[1]
+    forward = torch.func.vjp(torch.func.grad(loss_of), values)[1](tangent)[0]
     whole = torch.autograd.functional.hessian(lambda w: (w @ x.T).sin().sum(), torch.randn(3))
     return [product, [p.grad for p in params], forward, whole]
 

@@ -4,19 +4,11 @@ import io
 import sys
 
 import numpy as np
-from PIL import Image
 from repositories import load, script
 
 PACKAGES = ()
 REPOSITORY = "pytorch/examples@77f55b912142e11fcfdf5b530231fb9c52f181e8"
 TIMES = r"ms/batch +[\d.]+ \||time: +[\d.]+s|[\d.]+s\b|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ [\d:]+ \d+"
-
-
-def image(seed, width=96, height=96, format="PNG"):
-    pixels = np.random.RandomState(seed).randint(0, 256, (height, width, 3)).astype(np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(pixels).resize((width, height)).save(file, format)
-    return file.getvalue()
 
 
 def corpus(seed, count):

@@ -1,4 +1,4 @@
-"""Whisper: mel spectrogram, encoder and decoder with random weights, cached decoding, beam search, word alignment filter"""
+"""Whisper: mel spectrogram, encoder and decoder with random weights, cached decoding, beam search, alignment"""
 
 import numpy as np
 import torch

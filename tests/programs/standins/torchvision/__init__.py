@@ -6,4 +6,4 @@ It is on the path of such scripts only (repositories.py), with PyTorch and with 
 from . import datasets, models, transforms, utils
 
 __all__ = ["datasets", "models", "transforms", "utils"]
-__version__ = "0.0.0"
+__version__ = "0.20.0"

@@ -8,7 +8,7 @@ SIZES = {True: 640, False: 128}  # images for training, for testing
 
 
 class _Squares(torch.utils.data.Dataset):
-    classes = [str(i) for i in range(10)]
+    classes = tuple(map(str, range(10)))
     size, channels = 28, 1
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
@@ -54,7 +54,7 @@ class CIFAR10(_Squares):
 
 
 class CIFAR100(CIFAR10):
-    classes = [str(i) for i in range(100)]
+    classes = tuple(map(str, range(100)))
 
 
 class FakeData(torch.utils.data.Dataset):

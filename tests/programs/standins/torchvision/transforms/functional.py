@@ -16,3 +16,8 @@ def to_pil_image(pixels):
 
 def resize(image, size):
     return Resize(size)(image)
+
+
+def center_crop(images, size):
+    top, left = (images.shape[-2] - size[0]) // 2, (images.shape[-1] - size[1]) // 2
+    return images[..., top : top + size[0], left : left + size[1]]
