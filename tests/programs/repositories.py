@@ -37,6 +37,8 @@ def unavailable(repository):
 def on_path(*parts):
     """Put folders of repositories on sys.path; the modules imported inside are forgotten afterwards."""
     paths = [str(folder() / part) for part in parts] + [str(STANDINS)]
+    # Another stand-in, of torchvision_names.py, may be there.
+    other = {name: sys.modules.pop(name) for name in [*sys.modules] if is_vision(name)}
     before, sys.path[:0] = set(sys.modules), paths
     try:
         yield
@@ -47,6 +49,11 @@ def on_path(*parts):
             file = getattr(sys.modules[name], "__file__", None) or ""
             if file.startswith(tuple(paths)):
                 del sys.modules[name]
+        sys.modules.update(other)
+
+
+def is_vision(name):
+    return name.partition(".")[0] == "torchvision"
 
 
 def is_flambeau():

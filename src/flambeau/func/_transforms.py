@@ -239,8 +239,8 @@ def vjp(func, *primals, has_aux=False):
         func: takes and returns (trees of) tensors.
         has_aux: func returns (output, anything else).
     Returns:
-        (output, vjp_fn), or (output, vjp_fn, aux). vjp_fn(cotangent) takes a tree like output, and returns one product
-        for a single primal, else a tuple.
+        (output, vjp_fn), or (output, vjp_fn, aux). vjp_fn(cotangent) takes a tree like output, and returns a tuple
+        with one product for each primal.
     """
     point = _Point(func, primals, {}, tuple(range(len(primals))), has_aux, "vjp")
     _require_tensors(point.outputs, "vjp(f, *primals)")
@@ -253,8 +253,7 @@ def vjp(func, *primals, has_aux=False):
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
                 f"function. cotangents: {spec}, primal output: {point.output_spec}"
             )
-        found = point.rebuild(point.gradients(point.outputs, flat))
-        return found[0] if len(primals) == 1 else found
+        return point.rebuild(point.gradients(point.outputs, flat))
 
     output = point.result()
     return (output, vjp_fn, point.extra()) if has_aux else (output, vjp_fn)

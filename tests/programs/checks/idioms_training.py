@@ -1,4 +1,4 @@
-"""Idioms of training loops: accumulation, precision, averages, resuming, data loading, early stopping, mixup, schedules"""
+"""Idioms of training loops: accumulation, precision, averages, resuming, data loading, stopping, mixup"""
 
 import copy
 import io
@@ -220,9 +220,20 @@ def loading():
     joined = ConcatDataset([points(3), points(4)])
     named = next(iter(DataLoader([{"a": (1, 2.5), "b": ["u", torch.ones(2)]}] * 2, batch_size=2)))
     return [
-        custom, batches, workers, shuffled, list(first), list(second), weighted, len(joined), joined[5][0], named["a"],
-        named["b"], len(DataLoader(data, batch_size=4, drop_last=True)), [int(b) for b in DataLoader(range(3), batch_size=None)],
-    ]  # fmt: skip
+        custom,
+        batches,
+        workers,
+        shuffled,
+        list(first),
+        list(second),
+        weighted,
+        len(joined),
+        joined[5][0],
+        named["a"],
+        named["b"],
+        len(DataLoader(data, batch_size=4, drop_last=True)),
+        [int(b) for b in DataLoader(range(3), batch_size=None)],
+    ]
 
 
 def early_stopping():

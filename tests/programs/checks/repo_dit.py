@@ -12,6 +12,9 @@ def parts():
     import torchvision_names
 
     torchvision_names.install()
+    import timm.models.vision_transformer  # while those names are there
+
+    assert timm
     with on_path("DiT"):
         import models
         from diffusion import create_diffusion

@@ -1,6 +1,5 @@
 """Scripts of pytorch/examples, as they are: printed losses, accuracies, texts (made-up images in place of downloads)"""
 
-import io
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Models of pytorch/examples in our own loops: graph networks, SNLI, super-resolution, translation; neural style's script"""
+"""Models of pytorch/examples: graph networks, SNLI, super-resolution, translation, neural style"""
 
 import io
 import types
@@ -63,9 +63,18 @@ def network(folder, build):
 
 def snli():
     config = types.SimpleNamespace(
-        n_embed=30, d_embed=8, d_proj=6, d_hidden=5, n_layers=2, birnn=True, dp_ratio=0.2, d_out=3, projection=True,
-        fix_emb=False, n_cells=4,
-    )  # fmt: skip
+        n_embed=30,
+        d_embed=8,
+        d_proj=6,
+        d_hidden=5,
+        n_layers=2,
+        birnn=True,
+        dp_ratio=0.2,
+        d_out=3,
+        projection=True,
+        fix_emb=False,
+        n_cells=4,
+    )
     model = load("model", "examples/legacy/snli").SNLIClassifier(config)
     batch = types.SimpleNamespace(
         premise=torch.randint(0, 30, (7, 4)), hypothesis=torch.randint(0, 30, (5, 4)), batch_size=4
@@ -119,10 +128,28 @@ def translation():
 
 def style():
     return script(
-        "examples/fast_neural_style/neural_style/neural_style.py", "train", "--dataset", ".", "--style-image",
-        "style.png", "--save-model-dir", "out", "--epochs", 1, "--lr", 1e-4, "--batch-size", 4, "--image-size", 32, "--log-interval",
-        4, files={"style.png": picture(1, 48, 48)}, keep="content", drop=r"^.*?Epoch",
-    )  # fmt: skip
+        "examples/fast_neural_style/neural_style/neural_style.py",
+        "train",
+        "--dataset",
+        ".",
+        "--style-image",
+        "style.png",
+        "--save-model-dir",
+        "out",
+        "--epochs",
+        1,
+        "--lr",
+        1e-4,
+        "--batch-size",
+        4,
+        "--image-size",
+        32,
+        "--log-interval",
+        4,
+        files={"style.png": picture(1, 48, 48)},
+        keep="content",
+        drop=r"^.*?Epoch",
+    )
 
 
 CASES = {

@@ -36,7 +36,7 @@ def density(build, labels=None):
         model = build(maf)
         data = torch.randn(40, 6) @ torch.randn(6, 6) * 0.3 + 1
         y = torch.eye(3)[torch.randint(3, (40,))] if labels else None
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=1e-6)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-2, momentum=0.9)
         losses = []
         for _ in range(5):
             model.train()
@@ -58,7 +58,7 @@ def glow():
     module = load("glow")
     model = module.Glow(width=8, depth=2, n_levels=2, input_dims=(3, 8, 8), checkpoint_grads=True)
     images = torch.rand(4, 3, 8, 8) - 0.5
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     losses = []
     for _ in range(3):
         loss = -model.log_prob(images, bits_per_pixel=True).mean()

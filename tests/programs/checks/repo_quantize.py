@@ -1,4 +1,4 @@
-"""vector-quantize-pytorch: codebooks learned by averages, k-means start, residual, finite scalar and lookup-free forms"""
+"""vector-quantize-pytorch: codebooks by averages, k-means, residual, finite scalar, lookup-free"""
 
 import torch
 import training

@@ -1,4 +1,4 @@
-"""reformer-pytorch: hashed attention and reversible layers, a causal language model with two chunked losses, generation"""
+"""reformer-pytorch: hashed attention and reversible layers, a causal language model"""
 
 import torch
 import training
