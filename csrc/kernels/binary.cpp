@@ -98,7 +98,7 @@ Tensor add_scaled(const char* op, const Tensor& input, const Tensor& other, cons
 }
 
 DType joint_dtype(const Tensor& input, const Tensor& other) {
-  return input.dtype() == other.dtype() ? input.dtype() : result_type(input, other);
+  return same_tensor_dtype(input, other) ? input.dtype() : result_type(input, other);
 }
 
 Tensor add(const Tensor& input, const Tensor& other, const Scalar& alpha, const Out& out) {

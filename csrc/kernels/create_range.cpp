@@ -198,8 +198,12 @@ void fill_logspace(T* data, std::int64_t stride, std::int64_t steps, const Scala
       const c128 first = start.to_complex(), last = end.to_complex(), step = (last - first) / c128(intervals);
       data[i * stride] = convert<T>(power(base, front ? first + step * c128(count) : last - step * c128(count)));
     } else {
-      const double first = convert<double>(start.to<T>()), last = convert<double>(end.to<T>()),
-                   step = (last - first) / intervals;
+      // Half types round the distance and the step, as PyTorch does: the exponents differ from exact ones by a unit.
+      const auto rounded = [](double x) {
+        return sizeof(T) == 2 && !std::is_integral_v<T> ? convert<double>(convert<T>(x)) : x;
+      };
+      const double first = steps == 1 ? start.to_double() : convert<double>(start.to<T>());
+      const double last = convert<double>(end.to<T>()), step = rounded(rounded(last - first) / intervals);
       data[i * stride] = convert<T>(std::pow(base, front ? first + step * count : last - step * count));
     }
   }

@@ -75,7 +75,7 @@ Tensor unary(const KernelDef& def, const Tensor& input, const Out& out) {
 
 Tensor binary(const KernelDef& def, const Tensor& input, const Tensor& other, const Out& out) {
   const BinaryInfo& info = *static_cast<const BinaryInfo*>(def.context);
-  DType compute = input.dtype() == other.dtype() ? input.dtype() : result_type(input, other);
+  DType compute = same_tensor_dtype(input, other) ? input.dtype() : result_type(input, other);
   check_dtype(info.name, compute, info.accepts, info.refusal);
   if (info.kind == BinaryInfo::Float) compute = to_float_type(compute);
   const TileKernel& kernel = info.tiles[compute];

@@ -23,6 +23,11 @@ inline constexpr DTypeSet kComplexes = bit(DType::Complex64) | bit(DType::Comple
 inline constexpr DTypeSet kReal = kBool | kInts | kFloats;
 inline constexpr DTypeSet kAny = kReal | kComplexes;
 
+// One dtype on both sides, which is the result's. Two Python numbers are not of their own dtype but of the default one.
+inline bool same_tensor_dtype(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && !a.impl()->wrapped_number;
+}
+
 // The tile kernels of one name, with a wider one standing in where a dtype has none of its own.
 class Tiles {
  public:

@@ -9,8 +9,7 @@ Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, 
   check(condition.dtype() == DType::Bool || condition.dtype() == DType::UInt8,
         "where expected condition to be a boolean tensor, but got a tensor with dtype ",
         torch_name_of(condition.dtype()));
-  const bool plain = input.dtype() == other.dtype() && !input.impl()->wrapped_number;
-  const DType dtype = plain ? input.dtype() : result_type(input, other);
+  const DType dtype = same_tensor_dtype(input, other) ? input.dtype() : result_type(input, other);
   // Values are moved, not looked at: the tile of any type of that size serves.
   constexpr DType by_size[17] = {
       {}, DType::UInt8, DType::Int16, {}, DType::Float32,   {}, {}, {}, DType::Float64, {}, {}, {},

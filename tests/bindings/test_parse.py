@@ -118,3 +118,10 @@ def test_arithmetic_takes_a_number_first(name, expected):
 def test_sizes_beyond_64_bits_are_an_error():
     with pytest.raises(OverflowError):
         flambeau.Size([2**64])
+
+
+def test_two_numbers_give_the_default_dtype():
+    assert flambeau.add(1.5, 2).dtype is flambeau.float32
+    assert flambeau.mul(2, 3).dtype is flambeau.int64
+    condition = flambeau.tensor([True])
+    assert flambeau.where(condition, 1.0, 2.0).dtype is flambeau.float32

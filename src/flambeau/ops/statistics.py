@@ -270,7 +270,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             stacklevel=2,
         )
-        norm = norm * 0
+        norm = norm.abs() * 0  # +0: quotients keep their signs
     weighted = centred if weights is None else centred * weights
     result = (centred @ weighted.mH) / norm
     return result.squeeze()
