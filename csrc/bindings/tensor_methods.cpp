@@ -238,7 +238,8 @@ PyObject* tolist(PyObject* self, PyObject*) {
 Scalar single_value(PyObject* self, const char* what) {
   const Tensor tensor = strided_form(tensor_of(self), what);
   if (tensor.numel() != 1) {
-    fail(ErrorKind::Runtime, "a Tensor with ", tensor.numel(), " elements cannot be converted to Scalar (", what, ")");
+    fail(ErrorKind::Value, "only one element tensors can be converted to Python scalars, got one of ", tensor.numel(),
+         " elements (", what, ")");
   }
   check_readable(tensor, what);
   return item(tensor);

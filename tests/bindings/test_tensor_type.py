@@ -191,3 +191,9 @@ def test_subclass_reaches_into_named_results():
 
     values, indices = flambeau.max(flambeau.eye(2).as_subclass(Marked), 0)
     assert type(values) is type(indices) is Marked
+
+
+@pytest.mark.parametrize("convert", [float, int, complex])
+def test_several_elements_are_no_number(convert):
+    with pytest.raises(ValueError, match="only one element tensors"):
+        convert(flambeau.ones(2))
