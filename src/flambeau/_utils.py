@@ -279,3 +279,14 @@ def typed_storage(tensor: Any) -> TypedStorage:
     if tensor.is_quantized:
         return _reduce_data(tensor)[1][0]
     return TypedStorage(wrap_storage=untyped_storage(tensor), dtype=tensor.dtype)
+
+
+def _flatten_dense_tensors(tensors: Any) -> Any:
+    """One vector with the values of all tensors, one after the other."""
+    return flambeau.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
+    """Views of parts of a vector, with the shapes of the tensors."""
+    parts = flat.split([tensor.numel() for tensor in tensors])
+    return tuple(part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True))

@@ -34,13 +34,16 @@ HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # name-1234abcd.pth: the start of it
 _dir: str | None = None
 
 
+def _get_torch_home() -> str:
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
 def get_dir() -> str:
     """Return the cache folder: the one that was set, $TORCH_HOME/hub, or ~/.cache/torch/hub."""
     if _dir is not None:
         return _dir
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

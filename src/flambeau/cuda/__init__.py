@@ -6,6 +6,8 @@ import contextlib
 import importlib
 from typing import Any, NoReturn
 
+from ..type_info import TENSOR_TYPES
+
 __all__ = [
     "CUDAGraph",
     "Event",
@@ -280,7 +282,22 @@ def max_memory_reserved(device: Any = None) -> int:
     return 0
 
 
+class _MissingType(type):
+    """torch.cuda.FloatTensor and the like: programs compare types with them; no tensor is of one."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return False
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(
+            f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled."
+        )
+
+
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module(".amp", __name__)
+    if name in TENSOR_TYPES.values():
+        globals()[name] = _MissingType(name, (), {"__module__": "flambeau.cuda"})
+        return globals()[name]
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
