@@ -35,12 +35,17 @@ PyObject* guard_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     PyErr_SetString(PyExc_TypeError, "set_grad_enabled: expected one argument, mode");
     return nullptr;
   }
+  if (takes_mode && argument != nullptr && !decorates && !PyBool_Check(argument)) {
+    PyErr_Format(PyExc_TypeError, "%s: expected mode to be a bool, got %s",
+                 kAction == Action::SetGrad ? "set_grad_enabled" : "inference_mode", Py_TYPE(argument)->tp_name);
+    return nullptr;
+  }
   PyObject* self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
   GuardObject* guard = as_guard(self);
   guard->action = kAction;
   guard->value = kAction != Action::NoGrad;
-  if (takes_mode && argument != nullptr && !decorates) guard->value = PyObject_IsTrue(argument) == 1;
+  if (takes_mode && argument != nullptr && !decorates) guard->value = argument == Py_True;
   if (kAction == Action::SetGrad) {
     guard->before = mode.requested;
     mode.set_grad(guard->value);

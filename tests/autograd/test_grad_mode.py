@@ -226,3 +226,11 @@ def test_guards_are_copied_and_pickled():
     with guard:
         assert not flambeau.is_grad_enabled()
     assert copy.deepcopy(flambeau.inference_mode(False)).mode is False
+
+
+@pytest.mark.parametrize("mode", [5, None, "on", flambeau.ones(2)])
+def test_guards_take_bools_only(mode):
+    for guard in (flambeau.set_grad_enabled, flambeau.inference_mode):
+        with pytest.raises(TypeError, match="expected mode to be a bool"):
+            guard(mode)
+    assert flambeau.is_grad_enabled()

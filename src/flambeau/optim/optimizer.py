@@ -412,7 +412,7 @@ class ElementwiseOptimizer(Optimizer):
             if self._fused is not None and not differentiable:
                 self._fused(group, params, grads, states)
                 continue
-            with flambeau.set_grad_enabled(differentiable):
+            with flambeau.set_grad_enabled(bool(differentiable)):
                 for param, grad, state in zip(params, grads, states, strict=True):
                     self._update_one(param, grad, state, group)
         return loss
