@@ -62,3 +62,34 @@ def test_promotion():
     assert promote(c32, flambeau.float16) is c32 and promote(flambeau.int8, c32) is c32
     assert promote(c32, flambeau.bfloat16) is c64 and promote(c32, flambeau.float64) is c128
     assert promote(c32, c128) is c128 and c32.to_real() is flambeau.float16
+
+
+def test_half_beside_a_complex_number():
+    x = flambeau.tensor([1.5, -2, 65504], dtype=flambeau.float16)
+    wide = x.to(flambeau.complex64)
+    for result, expected in (
+        (x * 2j, wide * 2j),
+        (0.5j * x, wide * 0.5j),
+        (x + 1j, wide + 1j),
+        (x - (1 + 2j), wide - (1 + 2j)),
+        (1j - x, 1j - wide),
+        (x * flambeau.tensor(0.5j), wide * 0.5j),
+        (x + flambeau.tensor(1j, dtype=flambeau.complex128), wide + 1j),
+        (x[0] * 1j, wide[0] * 1j),
+        (flambeau.where(x > 0, x, 1j), flambeau.where(x > 0, wide, 1j)),
+    ):
+        assert result.dtype is flambeau.complex32
+        assert result.tolist() == expected.to(flambeau.complex32).tolist()
+    assert (x == 1j).dtype is flambeau.bool
+    assert (x.bfloat16() * 1j).dtype is flambeau.complex64
+    assert (x * flambeau.tensor([1j])).dtype is flambeau.complex64
+    assert flambeau.result_type(x, 1j) is flambeau.complex32
+    assert flambeau.result_type(x, flambeau.tensor(1j)) is flambeau.complex32
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        x *= 1j
+
+
+def test_gradient_of_half_times_a_complex_number():
+    x = flambeau.tensor([1.0, 2.0], dtype=flambeau.float16, requires_grad=True)
+    (x * 3j).imag.sum().backward()
+    assert x.grad.dtype is flambeau.float16 and x.grad.tolist() == [3, 3]

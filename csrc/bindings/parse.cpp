@@ -2,6 +2,7 @@
 
 #include "core/copy.h"
 #include "core/factory.h"
+#include "core/promotion.h"
 
 namespace flambeau::python {
 namespace {
@@ -122,11 +123,13 @@ bool tensor_from(const OpDef& def, std::size_t index, PyObject* object, Value& v
   PyTypeObject* type = Py_TYPE(object);
   if (type == tensor_type || type == parameter_type) [[likely]] {
     value.borrow(reinterpret_cast<TensorObject*>(object)->impl);
+    frame.complex_scalar |= value.tensor().dim() == 0 && is_complex(value.tensor().dtype());
     return true;
   }
   if (is_tensor(object)) {
     if (frame.overridden == nullptr && has_torch_function(object)) frame.overridden = object;
     value.borrow(reinterpret_cast<TensorObject*>(object)->impl);
+    frame.complex_scalar |= value.tensor().dim() == 0 && is_complex(value.tensor().dtype());
     return true;
   }
   if (object == Py_None) return parameter.optional;
@@ -135,6 +138,7 @@ bool tensor_from(const OpDef& def, std::size_t index, PyObject* object, Value& v
     Scalar scalar;
     if (!to_scalar(object, scalar)) return false;
     value.set(wrapped_number(scalar));
+    frame.complex_scalar |= scalar.is_complex();
     return true;
   }
   if (has_torch_function(object)) {
@@ -328,6 +332,30 @@ bool parse_factory_extra(PyObject* name, PyObject* object, CallFrame& frame) {
   return false;
 }
 
+// float16 beside a complex number gives complex32, which has no kernels. (In place that is an error: the kernel's.)
+bool gives_half_pairs(const OpDef& def, CallFrame& frame) {
+  static constexpr std::string_view arithmetic[] = {"add", "div", "mul", "pow", "rsub", "sub", "where_self"};
+  if (std::find(std::begin(arithmetic), std::end(arithmetic), def.name) == std::end(arithmetic)) return false;
+  PromotionState dims, all;
+  bool has_dims = false, has_any = false, has_complex = false;
+  for (std::size_t i = 0; i < def.parameters.size(); ++i) {
+    if (frame[i].tag() != Tag::Tensor || !frame[i].tensor().defined()) continue;
+    const Tensor& tensor = frame[i].tensor();
+    if (tensor.is_extended()) return false;
+    if (tensor.dim() == 0 && is_complex(tensor.dtype())) {
+      has_complex = has_complex || !tensor.impl()->wrapped_number;
+      continue;
+    }
+    all.add(tensor);
+    has_any = true;
+    if (tensor.dim() == 0) continue;
+    dims.add(tensor);
+    has_dims = true;
+  }
+  if (has_complex) return has_dims && dims.result() == DType::Float16;
+  return has_any && all.result() == DType::Float16;
+}
+
 // Which parameter a keyword means, or -1. NumPy's spellings are understood where PyTorch's is a parameter.
 std::ptrdiff_t find_parameter(const CallShape& shape, PyObject* name) {
   for (std::size_t i = 0; i < shape.names.size(); ++i) {
@@ -478,6 +506,8 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
     const Value& like = frame[0];
     frame.extended = like.tag() == Tag::Tensor && like.tensor().defined() && like.tensor().is_extended();
   }
+  if (frame.complex_scalar) [[unlikely]]
+    frame.extended |= gives_half_pairs(def, frame);
   if (default_device >= 0 && shape.created_on >= 0) [[unlikely]] {
     Value& device = frame[static_cast<std::size_t>(shape.created_on)];
     if (device.is_none()) device.set(Device{static_cast<DeviceType>(default_device)});

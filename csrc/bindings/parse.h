@@ -41,7 +41,8 @@ class CallFrame {
 
   // What no kernel knows: a dtype without kernels, or a layout= that is not strided. The call goes to run_extended().
   bool extended = false;
-  PyObject* layout = nullptr;  // borrowed
+  PyObject* layout = nullptr;   // borrowed
+  bool complex_scalar = false;  // a complex number, or a complex tensor without dims, beside other tensors
 
   // Memory for lists. Dims keeps six ints inline; the deque-like list of them never moves elements.
   Dims& fresh_ints() { return *ints_.emplace_back(std::make_unique<Dims>()); }

@@ -1,5 +1,7 @@
 """complex32: pairs of float16, for storage. Arithmetic is done in complex64 and rounded back, as for float16 itself."""
 
+import builtins
+
 from . import _C, ops
 from ._extension import Payload, make, otherwise, payload, register
 
@@ -68,6 +70,21 @@ def _widened(value):
     return value
 
 
+def _has_half(value) -> bool:
+    if isinstance(value, tuple | list):
+        return builtins.any(map(_has_half, value))
+    return value is _C.complex32 or _is_half(value)
+
+
+def _real_widened(value):
+    """float16 beside a complex number or 0-d tensor: what computes the result in complex64."""
+    if not isinstance(value, _C.TensorBase):
+        return value
+    if value.dtype is _C.float16:
+        return value.to(_C.float32)
+    return value.to(_C.complex64) if value.dtype is _C.complex128 else value
+
+
 def _narrowed(value):
     if isinstance(value, _C.TensorBase):
         if value.dtype is _C.complex64:
@@ -82,10 +99,11 @@ def _narrowed(value):
 def in_complex64(op, arguments):
     """The op in complex64, its complex64 and float32 results rounded to complex32 and float16."""
     names = op.parameters
+    given = arguments
+    if not builtins.any(_has_half(value) for value in arguments):
+        given = [_real_widened(value) for value in arguments]
     named = {
-        name: _widened(value)
-        for name, value in zip(names, arguments, strict=True)
-        if value is not None
+        name: _widened(value) for name, value in zip(names, given, strict=True) if value is not None
     }
     result = op(**named)
     if op.name.endswith("_") and not op.name.endswith("__"):

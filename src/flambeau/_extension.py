@@ -138,7 +138,9 @@ def _assign(target, result, name=""):
 def run(op, arguments, out, layout):
     """The result of a native op some of whose arguments (or its layout=) no kernel can handle."""
     sparse = layout is not None and layout is not _C.strided
-    kind = "sparse" if sparse else _kind_of(arguments) or _kind_of(out) or _KIND_OF_RESULT[op.name]
+    kind = "sparse" if sparse else _kind_of(arguments) or _kind_of(out)
+    # Without any such argument: quantization, or float16 beside a complex number.
+    kind = kind or _KIND_OF_RESULT.get(op.name, "complex32")
     importlib.import_module(_MODULES[kind])
     from .ops.registry import OPS  # not imported yet when this file is
 
