@@ -151,7 +151,11 @@ T element_of(PyObject* object) {
     return convert<T>(value);
   }
   if (PyLong_Check(object)) {
-    if constexpr (std::is_same_v<T, bool>) return PyObject_IsTrue(object) == 1;
+    if constexpr (std::is_same_v<T, bool>) {
+      const int truth = PyObject_IsTrue(object);
+      if (truth < 0) throw_python();
+      return truth == 1;
+    }
     if constexpr (!std::is_integral_v<T>) {
       const double value = PyLong_AsDouble(object);
       if (value == -1.0 && PyErr_Occurred() != nullptr) throw_python();

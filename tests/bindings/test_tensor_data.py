@@ -96,3 +96,12 @@ def test_tensor_copies():
     assert x.tolist() == [1.0, 1.0]
     with pytest.warns(UserWarning, match="clone"):
         assert flambeau.tensor(x) is not x
+
+
+def test_number_without_a_truth_value_raises_its_own_error():
+    class Undecided(int):
+        def __bool__(self):
+            raise KeyError("undecided")
+
+    with pytest.raises(KeyError, match="undecided"):
+        flambeau.tensor([Undecided(1)], dtype=flambeau.bool)
