@@ -37,7 +37,13 @@ WITHOUT_SOURCE = {
     "test_docs",
     "models/test_training",
     "programs/test_programs",
-    *("ops/test_values", "ops/test_layouts", "ops/test_meta", "ops/test_gradients", "ops/test_strides"),
+    *(
+        "ops/test_values",
+        "ops/test_layouts",
+        "ops/test_meta",
+        "ops/test_gradients",
+        "ops/test_strides",
+    ),
     *("ops/test_calls", "ops/test_cpu_levels", "ops/test_signatures", "ops/test_spec_coverage"),
 }
 

@@ -16,7 +16,7 @@ namespace flambeau::autograd {
 extern bool forward_active;
 
 std::uint64_t dual_level_serial() noexcept;  // tells levels apart that are entered one after another
-std::int64_t enter_dual_level();  // the new level; RuntimeError inside another one: levels do not nest
+std::int64_t enter_dual_level();             // the new level; RuntimeError inside another one: levels do not nest
 void exit_dual_level(std::int64_t level);
 
 // Ops called in its scope do not propagate tangents.

@@ -132,13 +132,3 @@ def test_index_add_out_of_range_is_an_index_error():
 def test_renorm_refuses_a_dim_that_is_not_there():
     with pytest.raises(IndexError, match="Dimension out of range"):
         flambeau.renorm(flambeau.ones(2, 2), 2, 5, 1)
-
-
-def test_index_add_out_of_range_is_an_index_error():
-    with pytest.raises(IndexError, match="index 9 is out of bounds"):
-        flambeau.ones(5).index_add(0, flambeau.tensor([9]), flambeau.ones(1))
-
-
-def test_renorm_refuses_a_dim_that_is_not_there():
-    with pytest.raises(IndexError, match="Dimension out of range"):
-        flambeau.renorm(flambeau.ones(2, 2), 2, 5, 1)

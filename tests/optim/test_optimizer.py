@@ -166,4 +166,6 @@ def test_repr_has_a_blank_line_between_groups():
     groups = [{"params": [flambeau.nn.Parameter(flambeau.ones(1))]} for _ in range(2)]
     text = repr(flambeau.optim.SGD(groups, lr=0.1))
     assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n")
-    assert "    weight_decay: 0\n\nParameter Group 1\n" in text and text.endswith("    weight_decay: 0\n)")
+    assert "    weight_decay: 0\n\nParameter Group 1\n" in text and text.endswith(
+        "    weight_decay: 0\n)"
+    )

@@ -394,7 +394,7 @@ def named_globals(data: bytes) -> list[tuple[str, str]]:
     try:
         for opcode, value, _ in pickletools.genops(data):
             if opcode.name in ("GLOBAL", "INST"):
-                module, _, name = value.partition(" ")
+                module, _, name = str(value).partition(" ")
                 found.append((module, name))
                 recent.append(None)
             elif opcode.name == "STACK_GLOBAL":

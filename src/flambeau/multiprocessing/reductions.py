@@ -37,6 +37,7 @@ def reduce_storage(storage: Any) -> Any:
     if block.path is not None:
         _shared_memory.change_count(block.path, 1)  # for the message; the receiver takes it over
         return rebuild_storage_filename, (type(storage), block.path, storage.nbytes())
+    assert block.descriptor is not None  # a block without a path has one
     return rebuild_storage_fd, (type(storage), reduction.DupFd(block.descriptor), storage.nbytes())
 
 

@@ -234,9 +234,9 @@ def _compare_sparse(actual: Any, expected: Any, rules: _Rules) -> None:
         )
     exact = _Rules(rules.subclasses, (0, 0), rules.equal_nan, rules.checks)
     for part in parts:
-        pair = [getattr(tensor.detach(), part)() for tensor in (actual, expected)]
+        left, right = (getattr(tensor.detach(), part)() for tensor in (actual, expected))
         used = rules if part == "values" else exact
-        _compare_strided(*pair, used, f"Sparse {layout} {part}")
+        _compare_strided(left, right, used, f"Sparse {layout} {part}")
 
 
 def _count_mismatch(kind: str, actual: Any, expected: Any) -> None:
