@@ -236,6 +236,9 @@ Tensor input_like(const Tensor& cotangent, IntSpan input_size, std::int64_t spat
 }
 
 Tensor run_avg_grad(const PoolProblem& p, const Tensor& cotangent, IntSpan input_size, std::int64_t spatial) {
+  const Dims expected = output_sizes(p, input_like(cotangent, input_size, spatial), spatial);
+  check(cotangent.sizes() == IntSpan(expected), "avg_pool backward: expected a cotangent of shape ", IntSpan(expected),
+        ", got ", cotangent.sizes(), ".");
   const MemoryFormat format = format_of(p, spatial);
   Tensor result = empty(input_size, cotangent.dtype(), cotangent.device(), format);
   if (result.is_meta() || result.numel() == 0) return result;
@@ -269,6 +272,8 @@ Tensor adaptive_avg_pool(const KernelDef& def, const Tensor& input, IntSpan outp
 
 Tensor adaptive_avg_pool_grad(const KernelDef& def, const Tensor& cotangent, IntSpan input_size) {
   const std::int64_t spatial = spatial_of(def);
+  check(cotangent.dim() >= spatial, def.name, ": expected a cotangent of at least ", spatial, " dims, got shape ",
+        cotangent.sizes(), ".");
   const Tensor shape = input_like(cotangent, input_size, spatial);
   const IntSpan sizes = cotangent.sizes();
   return run_avg_grad(adaptive_problem(def.name, shape, spatial, sizes.subspan(sizes.size() - spatial, spatial)),

@@ -411,7 +411,11 @@ void dispatch(DType dtype, F&& fn) {
 
 Tensor interpolate(const Tensor& input, IntSpan size, std::string_view mode, bool align_corners,
                    std::optional<Span<double>> scales, bool antialias) {
-  const Problem p = make_problem(input.sizes(), size, mode, align_corners, scales, antialias, input.dtype());
+  // Without planes nothing is read: tables of the asked size, which may be anything, would be for nothing.
+  const bool empty_planes = input.dim() >= 2 && input.sizes()[0] * input.sizes()[1] == 0;
+  Dims asked(size);
+  for (std::int64_t& s : asked) s = empty_planes ? std::min<std::int64_t>(s, 1) : s;
+  const Problem p = make_problem(input.sizes(), asked, mode, align_corners, scales, antialias, input.dtype());
   Dims sizes{input.sizes()[0], input.sizes()[1]};
   for (const std::int64_t s : size) sizes.push_back(s);
   const MemoryFormat format = suggested_format(input);

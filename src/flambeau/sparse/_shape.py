@@ -378,4 +378,5 @@ def index_add(input, dim, index, source, alpha=1):
     """Of dense tensors, where one is sparse (the gradient of index_select)."""
     first = to_dense(input) if is_sparse(input) else input
     second = to_dense(source) if is_sparse(source) else source
-    return first.index_add(dim, index, second, alpha=alpha)
+    places = to_dense(index) if is_sparse(index) else index
+    return first.index_add(dim, places, second, alpha=alpha)
