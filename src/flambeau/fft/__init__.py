@@ -11,6 +11,7 @@ from .. import _C
 from ..ops import arange, cat, constant_pad_nd, fft_c2c, fft_c2r, fft_r2c, roll
 from ..ops._autocast import FLOAT32, wrap_names
 from ..ops.registry import write_out
+from ..tensor import Tensor  # torch.fft has this name too
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
