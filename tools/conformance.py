@@ -105,8 +105,8 @@ def names_section(text):
         "",
         "## Public names",
         "",
-        "Names of `jit`, `fx`, `profiler` and `distributed` that need a captured program, a recorder or a process group",
-        "raise NotImplementedError when used.",
+        "Names of `jit`, `fx`, `profiler` and `distributed` that need a captured program, a recorder or a group of",
+        "processes raise NotImplementedError when used.",
         "",
     ]
     lines += ["| module | present | missing |", "| --- | ---: | --- |"]
