@@ -49,6 +49,7 @@ WITHOUT_SOURCE = {
 
 # Tests of one behaviour of a source with another name.
 ASPECTS = {
+    "ops/test_draws": "src/flambeau/ops/random.py",
     "autograd/test_backward": "csrc/autograd/engine.cpp",
     "autograd/test_inplace": "csrc/autograd/copy_slices.cpp",
     "models/test_training": "src/flambeau/optim",
