@@ -63,9 +63,10 @@ _set_policies(globals())
 
 
 def __getattr__(name):
-    # torch.ops.<namespace>: ops that the program defined itself.
-    from ..library import NAMESPACES
+    # torch.ops.<namespace>: ops that the program defined itself. A star import asks for __all__.
+    if not name.startswith("__"):
+        from ..library import NAMESPACES
 
-    if name in NAMESPACES:
-        return NAMESPACES[name]
+        if name in NAMESPACES:
+            return NAMESPACES[name]
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
