@@ -508,7 +508,7 @@ bool parse_call(const OpDef& def, const CallShape& shape, PyObject* const* args,
   }
   if (frame.complex_scalar) [[unlikely]]
     frame.extended |= gives_half_pairs(def, frame);
-  if (default_device >= 0 && shape.created_on >= 0) [[unlikely]] {
+  if (shape.created_on >= 0 && default_device >= 0) [[unlikely]] {
     Value& device = frame[static_cast<std::size_t>(shape.created_on)];
     if (device.is_none()) device.set(Device{static_cast<DeviceType>(default_device)});
   }
