@@ -30,6 +30,9 @@ def load(name):
     """Import one check. Its packages must be there."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))
+    import torchvision_names  # here: it imports torch, which only now leads to Flambeau
+
+    torchvision_names.uninstall()  # another check may have put stand-ins there, which this one's packages would find
     spec = importlib.util.spec_from_file_location(f"program_{name}", HERE / "checks" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -59,3 +59,9 @@ def install():
     modules[".transforms.functional"].InterpolationMode = InterpolationMode
     modules[".transforms"].InterpolationMode = InterpolationMode
     modules[".datasets"].__all__ = DATASETS.split()
+
+
+def uninstall():
+    """Take the stand-ins out of sys.modules; modules that imported names from them keep those."""
+    for name in [name for name, module in sys.modules.items() if isinstance(module, _Refuses)]:
+        del sys.modules[name]
